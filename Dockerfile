@@ -18,5 +18,5 @@ EXPOSE 8787
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=6s --start-period=30s CMD ["/usr/bin/node", "/opt/tallystick/healthcheck.js"]
 # The flags are those of `tally` itself, which no shell is there to read.
-ENTRYPOINT ["/usr/bin/node", "--max-semi-space-size=16", "--heap-growing-percent=25", "/usr/bin/tally"]
+ENTRYPOINT ["/usr/bin/node", "--max-semi-space-size=16", "--heap-growing-percent=100", "/usr/bin/tally"]
 CMD ["serve"]

@@ -9,7 +9,7 @@ export default defineConfig({
       'bench/**/*.test.ts',
     ],
     exclude: ['e2e/system/**'],
-    globalSetup: './scripts/pages.ts',
+    globalSetup: './scripts/before-tests.ts',
     reporters: ['default', './scripts/reporter.ts'],
     // Deadlines of what hangs, not of what is slow: a busy machine takes its time.
     testTimeout: 300_000,

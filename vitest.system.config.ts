@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['e2e/system/**/*.test.ts'],
-    globalSetup: ['./scripts/pages.ts', './e2e/system/shared-folder.ts'],
+    globalSetup: ['./scripts/before-tests.ts', './e2e/system/shared-folder.ts'],
     reporters: ['default', './scripts/reporter.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,8 +1,9 @@
 import { type ChatMessage, compress, type Tier } from '@tallystick/compress';
 import { compressByBm25 } from '../packages/compress/test/quality/bm25.ts';
-import { forms } from './compress-peers.ts';
+import { forms, publishedForms } from './compress-peers.ts';
 import { median } from './machine.ts';
 import type { Report, Row } from './report.ts';
+import { unlessMissing } from './unless-missing.ts';
 
 const ROUNDS = 41;
 const WARM_UP = 80;
@@ -18,7 +19,9 @@ export async function compression(): Promise<Report> {
   process.stderr.write('growth …\n');
   for (const tier of ['lossless', 'extractive'] as const) rows.push(...growth(tier));
   const random = generator(1);
+  const { found: published, missing } = unlessMissing(publishedForms);
   rows.push(
+    ...published,
     ...forms({
       'uniform JSON': JSON.parse(table(random)) as unknown,
       'nested JSON': JSON.parse(nested(random)) as unknown,
@@ -28,6 +31,7 @@ export async function compression(): Promise<Report> {
     title: 'Compression: what it takes, token counting included',
     method: `p50 of ${ROUNDS} rounds after ${WARM_UP} to warm up, one thread; each round compresses a text of its own, so that no count is remembered; scaled to 10,000 tokens as counted. Quoted from their own reports, not measured here: LLMLingua-2 2 to 5 times fewer tokens, Headroom 10,144 tokens of a log in 1,260.`,
     rows,
+    missing,
   };
 }
 

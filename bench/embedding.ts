@@ -4,6 +4,7 @@ import { conversationText, type Marked } from './quality/conversations.ts';
 import { contractText, reportText } from './quality/prose.ts';
 import { namesIn } from './quality/sources.ts';
 import type { Report, Row } from './report.ts';
+import { unlessMissing } from './unless-missing.ts';
 
 /** The passages of a text, and its questions with the indexes of the passages that answer them. */
 interface Retrieval {
@@ -15,6 +16,7 @@ const PER_SUBJECT = 24;
 
 /** Measures whether the built-in embedding model finds passages that answer a question, and texts on the same subject. */
 export async function embedding(): Promise<Report> {
+  const { found: ofSubjects, missing } = unlessMissing(subjects);
   const sentences = /\n+|(?<=[.!?])\s+(?=[A-Z])/;
   return {
     title: 'The embedding model local/embed-512',
@@ -23,8 +25,9 @@ export async function embedding(): Promise<Report> {
       ...retrieval('conversations', /\n+/, conversationText),
       ...retrieval('reports', sentences, reportText),
       ...retrieval('contracts', sentences, contractText),
-      ...subjects(),
+      ...ofSubjects,
     ],
+    missing,
   };
 }
 

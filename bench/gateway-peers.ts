@@ -61,7 +61,9 @@ const streamOf = (prompt: number): string =>
  * because the service would count again if they could not be true.
  */
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const body = await buffer(incoming);
+  const body = await buffer(incoming).catch(() => null);
+  // A client that leaves in the middle of its request, as load generators do at their end, is no fault.
+  if (body === null) return void outgoing.destroy();
   const streamed = body.includes('"stream":true');
   const prompt = Math.ceil(body.length / BYTES_OF_TOKEN);
   const text = streamed ? streamOf(prompt) : JSON.stringify(completionOf(prompt));

@@ -7,7 +7,7 @@ import { row } from './row.ts';
 /** One value for each of the compared gateways. */
 export interface Gateways<T> {
   readonly bare: T;
-  /** Proxy that only signs and stores: see gateway-floor.ts. */
+  /** Lean proxy that only signs and stores: see gateway-floor.ts. */
   readonly floor: T;
   readonly tally: T;
   readonly portkey: T;
@@ -30,7 +30,7 @@ export interface GatewayRound {
 
 const NAMES = {
   bare: 'bare proxy',
-  floor: 'proxy that signs and stores',
+  floor: 'lean Node proxy',
   tally: 'tallystick',
   portkey: 'Portkey',
 } as const;
@@ -61,10 +61,12 @@ export function gatewayReport(
       }),
       row(
         rounds,
-        'proxy that signs and stores / Portkey',
+        'gateway CPU a call / lean Node proxy',
         '',
-        ({ load }) => load.floor.rate / load.portkey.rate,
+        ({ load }) => load.tally.microseconds / load.floor.microseconds,
+        { at_most: 2 },
       ),
+      row(rounds, 'lean Node proxy / Portkey', '', ({ load }) => load.floor.rate / load.portkey.rate),
       row(rounds, 'p99, tallystick / Portkey', '', ({ load }) => load.tally.p99 / load.portkey.p99, {
         at_most: 1,
       }),

@@ -16,7 +16,7 @@ export function moveToLoadCore(): void {
 /** Arguments of Node for what `npm start` runs, as in the first line of the command. */
 export const SERVE = [
   '--max-semi-space-size=16',
-  '--heap-growing-percent=25',
+  '--heap-growing-percent=100',
   'packages/cli/bin/tally.js',
   'serve',
 ];

@@ -3,6 +3,8 @@ export interface Report {
   readonly title: string;
   readonly method: string;
   readonly rows: readonly Row[];
+  /** Why rows are missing, and how to get what they need. */
+  readonly missing?: readonly string[];
 }
 
 export interface Row {

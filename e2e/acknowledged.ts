@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Key, Placed } from './log-client.ts';
-import { post } from './process.ts';
+import { ALONE, post } from './process.ts';
 
 /** Free mints and anchored hashes that a service has acknowledged during a fault. */
 export class Acknowledged {
@@ -37,7 +37,7 @@ export class Acknowledged {
   /** Asserts that every acknowledged receipt is still returned, byte for byte. */
   async expectKept(url: string): Promise<void> {
     for (const [id, text] of this.#receipts) {
-      const stored = await fetch(`${url}/v1/receipt/${id}`);
+      const stored = await fetch(`${url}/v1/receipt/${id}`, { headers: ALONE });
       assert.equal(await stored.text(), text);
     }
   }
@@ -45,7 +45,7 @@ export class Acknowledged {
   /** The service knows none of the acknowledged receipts. */
   async expectUnknown(url: string): Promise<void> {
     for (const id of this.#receipts.keys()) {
-      const asked = await fetch(`${url}/v1/receipt/${id}`);
+      const asked = await fetch(`${url}/v1/receipt/${id}`, { headers: ALONE });
       const { code } = (await asked.json()) as { code?: string };
       assert.deepEqual({ status: asked.status, code }, { status: 404, code: 'receipt_not_found' });
     }

@@ -4,7 +4,6 @@ import {
   type Chain,
   commandLine,
   type Evidence,
-  pythonMissing,
   pythonSdk,
   typescriptSdk,
   type Verdict,
@@ -14,6 +13,7 @@ import {
 import { createKey, getJson, until } from './log-client.ts';
 import { type PostingChain, startPostingChain } from './posting-chain.ts';
 import { post, serve, temporaryFolder } from './process.ts';
+import { pythonMissing } from './python.ts';
 
 interface Anchored {
   /** As it was minted: with the pending reference, without the result. */

@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -10,6 +10,7 @@ import { afterAll } from 'vitest';
 import { builtPage } from '../packages/web/scripts/page.ts';
 import { addBundle, launch, open, readShown, verifyText } from '../packages/web/test/browser.ts';
 import { tally, temporaryFolder } from './process.ts';
+import { python, pythonEnv } from './python.ts';
 
 /** The inputs of a verifier, as JSON texts; it gets no service. */
 export interface Evidence {
@@ -61,7 +62,7 @@ export const webPage: Verifier = async ({ receipt, anchor, bundle }) => {
   const { context, page } = await open(await browser, pathToFileURL(fileURLToPath(builtPage('verify'))).href);
   await context.setOffline(true);
   await addBundle(page, bundle);
-  await page.waitForSelector('text=Version 1');
+  await page.waitForSelector(`text=Version ${JSON.parse(bundle).version}`);
   await page.evaluate(() => {
     for (const panel of document.querySelectorAll('details')) panel.open = true;
   });
@@ -73,17 +74,6 @@ export const webPage: Verifier = async ({ receipt, anchor, bundle }) => {
   const { valid, trusted, checks } = shown;
   return { valid, issuer: { trusted }, checks };
 };
-
-const PYTHON = fileURLToPath(new URL('../python', import.meta.url));
-const venv = join(PYTHON, '.venv', 'bin', 'python');
-const python = existsSync(venv) ? venv : 'python3';
-const pythonEnv = { ...process.env, PYTHONPATH: join(PYTHON, 'src') };
-
-/** Why the Python SDK can't run here, or null. */
-export const pythonMissing: string | null =
-  spawnSync(python, ['-c', 'import tallystick'], { env: pythonEnv }).status === 0
-    ? null
-    : 'no Python with its dependencies';
 
 const SCRIPT = `
 import json, sys

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { MODELS_FILE } from '../packages/server/test/models.ts';
 import { startPostgres, type TestPostgres } from '../packages/server/test/postgres.ts';
 import { startUpstream, type Upstream } from '../packages/server/test/upstream.ts';
 import { until } from './log-client.ts';
@@ -34,6 +35,7 @@ beforeAll(async () => {
     TALLY_DEVNET: 'off',
     TALLY_PROCESS_LEASE_SECONDS: '6',
     OPENAI_BASE_URL: `${upstream.url}/v1`,
+    TALLY_CONFIG: MODELS_FILE,
     OPENAI_API_KEY: 'sk-operator',
   };
 });

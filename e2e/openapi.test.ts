@@ -15,6 +15,7 @@ import {
 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { creditCaller } from '../packages/ledger/src/credit.ts';
+import { newOperator } from '../packages/server/test/operator-key.ts';
 import { apiKey, runningClock, startTestService, type TestService } from '../packages/server/test/service.ts';
 import { freshSigner, registration } from '../packages/server/test/statements.ts';
 import { newTenant, type TestTenant } from '../packages/server/test/tenant.ts';
@@ -43,6 +44,7 @@ beforeAll(async () => {
       TALLY_PAYMENTS: 'x402',
       TALLY_X402_WAIT_SECONDS: '5',
       TALLY_ANCHOR_PERIOD_SECONDS: '1',
+      TALLY_KEEP_CONTENT_DAYS: '7',
     },
   });
   url = await service.listen();
@@ -58,6 +60,7 @@ type Headers = Readonly<Record<string, string>>;
 interface Context {
   readonly key: Headers;
   readonly partner: Headers;
+  readonly operator: Headers;
   readonly tenant: TestTenant;
   readonly signer: Signer;
   readonly pay: typeof fetch;
@@ -84,6 +87,7 @@ async function openContext(): Promise<Context> {
   return {
     key,
     partner: await apiKey(service, 'partner'),
+    operator: (await newOperator(service)).headers,
     tenant: await newTenant(service),
     signer,
     pay: payer('alice', money?.rpcUrl ?? '').fetch,
@@ -116,7 +120,12 @@ const withKey = ({ key }: Context): Ask => ({ headers: key });
 const asTenant = ({ tenant }: Context): Ask => ({ headers: tenant.headers, params: { id: tenant.id } });
 const asPartner = ({ partner }: Context): Ask => ({ headers: partner });
 const signed = ({ signer }: Context): Ask => ({ signer });
+const asOperator = ({ operator }: Context): Ask => ({ headers: operator });
 const plain = (): Ask => ({});
+const changeOfKey = async (context: Context): Promise<Ask> => {
+  const { json } = await exchange('createKey', { headers: context.key, status: 201 });
+  return { headers: context.key, params: { id: json['id'] as string } };
+};
 /** The receipt behind the opening of the session in the example. */
 const nextOfSession = async ({ key }: Context): Promise<Ask> => {
   const { json: opening } = await exchange('openSession', { headers: key });
@@ -132,6 +141,20 @@ const nextOfSession = async ({ key }: Context): Promise<Ask> => {
   };
 };
 
+/** A webhook of the key. */
+async function webhookOf({ key }: Context): Promise<{ readonly id: string }> {
+  const { json: listed } = await exchange('listWebhooks', { headers: key });
+  const [webhook] = listed['data'] as { id: string }[];
+  return { id: webhook?.id ?? '' };
+}
+
+/** A request to correct a receipt of the key by another one. */
+async function corrected(headers: Record<string, string>) {
+  const mint = async (): Promise<string> =>
+    ((await exchange('mintReceipt', { headers })).json as { receipt_id: string }).receipt_id;
+  return { corrects: await mint(), correction: await mint(), reason: 'Two units were counted twice.' };
+}
+
 /** At least one request to each operation with a JSON answer, in an order in which what is asked for is there. */
 const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask>>> = {
   mintReceipt: plain,
@@ -139,12 +162,20 @@ const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask
   openSession: ({ key }) => ({ headers: key, status: 201 }),
   addSessionReceipt: nextOfSession,
   getReceipt: ({ receipt }) => ({ params: { id: receipt.receipt_id } }),
+  correctReceipt: async ({ key }) => ({ headers: key, body: await corrected(key) }),
+  getCorrections: async ({ key }) => {
+    const body = await corrected(key);
+    await exchange('correctReceipt', { headers: key, body });
+    return { params: { id: body.corrects } };
+  },
   emitTenantReceipt: asTenant,
   exportEvidence: ({ tenant }) => ({
     headers: { ...tenant.headers, ...asJson },
     params: { id: tenant.id },
   }),
   listEvidenceExports: asTenant,
+  listTenantReceipts: asTenant,
+  countTenantReceipts: asTenant,
   mintMeteringReceipt: withKey,
   verifyReceipt: ({ receipt }) => ({ body: receipt }),
   verifyReceipts: ({ receipt }) => ({ body: { receipts: [receipt] } }),
@@ -155,17 +186,47 @@ const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask
     return { params: { anchor_ref: json['anchor_ref'] as string } };
   },
   getAnchorByHash: () => ({ params: { hash: HASH } }),
+  listCalls: async (context) => {
+    await listedCall(context);
+    return withKey(context);
+  },
+  countCalls: withKey,
+  getCallContent: async (context) => ({
+    ...withKey(context),
+    params: { id: await keptCall(context) },
+  }),
+  countReceipts: withKey,
+  countAnchors: withKey,
+  getCall: async (context) => ({ ...withKey(context), params: { id: await listedCall(context) } }),
+  listReceipts: withKey,
+  signStreamHead: withKey,
+  readStream: withKey,
+  listAnchors: withKey,
+  listSessions: async (context) => {
+    await listedCall(context);
+    return withKey(context);
+  },
   quoteKey: plain,
   getKeyOrder: ({ order }) => ({ params: { order_id: order } }),
   getBalance: signed,
   getBalanceStatement: signed,
+  listBalanceEntries: signed,
   quoteTopUp: signed,
   requestWithdrawal: signed,
   listWithdrawals: signed,
   buyKey: ({ pay }) => ({ fetch: pay }),
   topUpBalance: ({ pay }) => ({ fetch: pay }),
+  listKeys: withKey,
+  getLimits: withKey,
+  createKey: (context) => ({ ...withKey(context), status: 201 }),
+  updateKey: changeOfKey,
+  revokeKey: changeOfKey,
+  rotateKey: changeOfKey,
   getLogStatus: plain,
   listPostings: plain,
+  countPostings: plain,
+  listLeaves: plain,
+  countLeaves: plain,
   getPricing: plain,
   selectProfile: plain,
   submitIssuerStatement: async () => {
@@ -174,6 +235,7 @@ const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask
   },
   getIssuer: () => ({ params: { file: 'did:svc:local.json' } }),
   getTrustBundle: plain,
+  getTrustVersion: () => ({ params: { file: '1.json' } }),
   getDidDocument: plain,
   getComputeDescriptor: plain,
   createChatCompletion: withKey,
@@ -194,6 +256,11 @@ const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask
     await exchange('createChatCompletion', { signer });
     return { signer, params: { did: signer.keyId } };
   },
+  rateCall: async (context) => {
+    const { json } = await exchange('createChatCompletion', withKey(context));
+    const { svc } = json as { svc: { receipt: { receipt_id: string } } };
+    return { headers: context.key, body: { receipt_id: svc.receipt.receipt_id, score: 80 } };
+  },
   getCompressionStats: withKey,
   getBenchmark: plain,
   getSemanticBenchmark: plain,
@@ -208,10 +275,31 @@ const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask
   normalizePolicy: asPartner,
   getCrosswalk: plain,
   qualifyOrigin: ({ partner }) => ({ headers: partner, body: { origin: url } }),
+  createWebhook: ({ key }) => ({ headers: key, status: 201 }),
+  listWebhooks: withKey,
+  updateWebhook: async (context) => ({ headers: context.key, params: await webhookOf(context) }),
+  testWebhook: async (context) => ({ headers: context.key, params: await webhookOf(context), status: 202 }),
+  rotateWebhookSecret: async (context) => ({ headers: context.key, params: await webhookOf(context) }),
+  repeatWebhookDelivery: async (context) => {
+    const { id } = await webhookOf(context);
+    const { json: listed } = await exchange('listWebhookDeliveries', {
+      headers: context.key,
+      params: { id },
+    });
+    const [first] = listed['data'] as { id: string }[];
+    return { headers: context.key, params: { id, delivery: first?.id ?? '' }, status: 202 };
+  },
+  listWebhookDeliveries: async (context) => ({ headers: context.key, params: await webhookOf(context) }),
   callMcp: () => ({ headers: { accept: 'application/json, text/event-stream' } }),
   listPayableResources: plain,
   getLandingPage: () => ({ headers: asJson }),
   getStatus: plain,
+  getStatusHistory: plain,
+  getOperatorOverview: asOperator,
+  restProvider: ({ operator }) => ({ headers: operator, params: { id: 'local' } }),
+  resumeProvider: ({ operator }) => ({ headers: operator, params: { id: 'local' } }),
+  restModel: ({ operator }) => ({ headers: operator, params: { id: 'local%2Fembed-512' } }),
+  resumeModel: ({ operator }) => ({ headers: operator, params: { id: 'local%2Fembed-512' } }),
   getHealth: plain,
   getReadiness: plain,
   getOpenApiDocument: plain,
@@ -262,6 +350,21 @@ function operationOf(operationId: string): Operation {
 }
 
 let nonces = 0;
+
+/** Makes a call with the key, and resolves to its id once it is listed. */
+async function listedCall(context: Context, ask: Partial<Ask> = {}): Promise<string> {
+  const { json } = await exchange('createChatCompletion', { ...withKey(context), ...ask });
+  const { receipt } = json['svc'] as { receipt: { receipt_id: string } };
+  const address = `${url}/v1/compute/calls/${receipt.receipt_id}`;
+  await expect.poll(async () => (await fetch(address, { headers: context.key })).status).toBe(200);
+  return receipt.receipt_id;
+}
+
+/** Makes a call whose content is kept, and resolves to its id. */
+function keptCall(context: Context): Promise<string> {
+  const messages = [{ role: 'user', content: 'The order came. Who has it?' }];
+  return listedCall(context, { body: { model: 'local/extract-1', messages, svc: { keep: true } } });
+}
 
 async function exchange(operationId: string, ask: Ask): Promise<Exchanged> {
   const operation = operationOf(operationId);
@@ -454,12 +557,12 @@ describe('a refusal is what the document says', () => {
     expect(taking.length).toBeGreaterThan(15);
     const { key, partner, tenant } = context;
     for (const operation of taking) {
-      const { operationId, path } = operation;
+      const { operationId, path, method } = operation;
       const own = operationId.includes('Tenant') ? tenant.headers : key;
       const headers = /normalize|qualify/.test(operationId) ? partner : own;
       const filled = path.replace('{id}', tenant.id);
       const response = await fetch(url + filled, {
-        method: 'POST',
+        method: method.toUpperCase(),
         headers: {
           accept: 'application/json, text/event-stream',
           'content-type': 'application/json',

@@ -83,6 +83,12 @@ export function tally(args: readonly string[], env: Env = {}, program = TALLY): 
   return start(args, env, undefined, 'pipe', program).ended;
 }
 
+/** `TALLY_TEST_WORKERS=3` has every service that is tested serve with three processes. */
+const workers = (): Env => {
+  const { TALLY_TEST_WORKERS: count } = process.env;
+  return count === undefined ? {} : { TALLY_WORKERS: count };
+};
+
 /**
  * Starts `tally serve` on a free port. Rejects with what it said when it ends before it is ready.
  * @param stderrTo a file descriptor that takes its standard error, which is then not in `Ended`
@@ -104,7 +110,7 @@ export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe', program = TA
     };
     const { child, ended } = start(
       ['serve'],
-      { PORT: '0', TALLY_LOG_LEVEL: 'error', ...env },
+      { PORT: '0', TALLY_LOG_LEVEL: 'error', ...workers(), ...env },
       onOutput,
       stderrTo,
       program,
@@ -112,6 +118,9 @@ export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe', program = TA
     void ended.then(({ stdout, stderr }) => reject(new Error(`tally serve ended: ${stdout}${stderr}`)));
   });
 }
+
+/** A connection of its own: one that is kept may be closed by the server just as the next request is sent. */
+export const ALONE = { connection: 'close' };
 
 /** Sends a POST of JSON. Rejects when the connection breaks. */
 export async function post(
@@ -121,7 +130,10 @@ export async function post(
   signal: AbortSignal | null = null,
 ): Promise<{ status: number; text: string }> {
   const init = { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), signal };
-  const response = await fetch(url, { ...init, headers: { 'content-type': 'application/json', ...headers } });
+  const response = await fetch(url, {
+    ...init,
+    headers: { ...ALONE, 'content-type': 'application/json', ...headers },
+  });
   return { status: response.status, text: await response.text() };
 }
 

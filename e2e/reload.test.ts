@@ -69,7 +69,7 @@ it('takes new prices and keys under traffic, and loses no call', async () => {
     while (!stop.signal.aborted) calls.push(await call({ stream: calls.length % 2 === 0 }));
   };
   const callers = Promise.all([caller(), caller(), caller()]);
-  await vi.waitFor(() => expect(calls.length).toBeGreaterThan(5));
+  await vi.waitFor(() => expect(calls.length).toBeGreaterThan(5), { timeout: 60_000 });
   const before = await priceOf();
 
   // One that is held over the reload ends as it began, at the provider that it began with.
@@ -85,7 +85,7 @@ it('takes new prices and keys under traffic, and loses no call', async () => {
     answer: [{ pid: server.pid, faults: [], restart: [] }],
   });
   const seen = calls.length;
-  await vi.waitFor(() => expect(calls.length).toBeGreaterThan(seen + 5));
+  await vi.waitFor(() => expect(calls.length).toBeGreaterThan(seen + 5), { timeout: 60_000 });
   stop.abort();
   release();
   await callers;

@@ -19,10 +19,12 @@ import {
   type Fetch,
   openSession,
   signStatement,
+  verifyCorrections,
+  verifyForeign,
   verifySession,
 } from '@tallystick/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { creditCaller } from '../packages/ledger/src/credit.ts';
 import { apiKey, runningClock, startTestService, type TestService } from '../packages/server/test/service.ts';
 import { newTenant } from '../packages/server/test/tenant.ts';
@@ -45,11 +47,54 @@ const WITHOUT_METHOD: Readonly<Record<string, string>> = {
     'getLogPage',
     'getUsagePage',
     'getLeaderboardPage',
+    'getActivityPage',
+    'getCallPage',
+    'getSessionsPage',
+    'getSessionPage',
+    'getKeysPage',
+    'getBalancePage',
+    'getWebhooksPage',
+    'getMembersPage',
+    'getOperatorPage',
+    'getEvidenceBuildPage',
+    'getAsset',
     'getReference',
+    'getIconPicture',
+    'getSvgPicture',
+    'getSocialPicture',
+    'getRobots',
+    'getSitemap',
+    'getLlmsText',
+    'getSecurityText',
     'getErrorReference',
   ]),
   ...because('It is for the operator’s probes and monitoring.', ['getHealth', 'getReadiness', 'getMetrics']),
   ...because('It is for generators of code.', ['getOpenApiDocument']),
+  ...because('Tools that speak SCITT call it.', [
+    'registerStatement',
+    'getStatementReceipt',
+    'listCoseKeys',
+    'getCoseKey',
+  ]),
+  ...because('It is for operators, whose page calls it.', [
+    'getOperatorOverview',
+    'restProvider',
+    'resumeProvider',
+    'restModel',
+    'resumeModel',
+  ]),
+  ...because('It is for plots.', [
+    'countReceipts',
+    'countTenantReceipts',
+    'countAnchors',
+    'countLeaves',
+    'countPostings',
+  ]),
+  ...because('The page of the status shows it.', ['getStatusHistory']),
+  ...because('The page of the balance shows it; getBalanceStatement gives the same.', ['listBalanceEntries']),
+  ...because('The page of webhooks does it, for a person who sees that a delivery failed.', [
+    'repeatWebhookDelivery',
+  ]),
 };
 
 /** Paths that the clients of OpenAI and Anthropic call, with `clientOptions()`. */
@@ -97,6 +142,7 @@ beforeAll(async () => {
       TALLY_PAYMENTS: 'x402',
       TALLY_X402_WAIT_SECONDS: '5',
       TALLY_ANCHOR_PERIOD_SECONDS: '1',
+      TALLY_KEEP_CONTENT_DAYS: '1',
     },
   });
   const url = await service.listen();
@@ -188,6 +234,17 @@ const SALTED = `sha256:${'ab'.repeat(32)}`;
 const TOOL_SERVER = { name: 'files', version: null, transport: 'in_process', identity_sha256: null } as const;
 const CHAT = { messages: [{ role: 'user' as const, content: 'Who holds the stock?' }] };
 
+/** Nothing listens there. */
+const HOOK = { url: 'http://127.0.0.1:9/', events: ['key.revoked'] } as const;
+const LOCAL_MODEL = 'local/extract-1';
+
+/** The id of the receipt of a model's call. */
+async function calledModel(client: Client, tags: Record<string, string> = {}): Promise<string> {
+  const body = { model: LOCAL_MODEL, ...CHAT, svc: { tags } };
+  const { response } = await new OpenAI(client.clientOptions()).chat.completions.create(body).withResponse();
+  return response.headers.get('x-receipt-id') ?? '';
+}
+
 /** A call of each method that the service answers with success. */
 const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = {
   mintFree: ({ client }) => client.mintFree({ input: 'x', purpose: 'p' }),
@@ -225,6 +282,13 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
   getAnchor: async ({ client }) => client.getAnchor((await client.anchor(HASH)).anchor_ref),
   getAnchorByHash: ({ client }) => client.getAnchorByHash(HASH),
   waitForAnchor: ({ client }) => client.waitForAnchor(HASH),
+  getCoseReceipt: async ({ client }) => {
+    await client.anchor(HASH);
+    const receipt = await vi.waitFor(() => client.getCoseReceipt(HASH), 60_000);
+    expect(await verifyForeign(receipt, { entry: Buffer.from(HASH, 'base64url') })).toMatchObject({
+      family: 'cose_receipt',
+    });
+  },
   getAnchorProof: async ({ client }) => {
     const { anchor_ref } = await client.waitForAnchor(HASH);
     const proof = await client.getAnchorProof(anchor_ref);
@@ -232,6 +296,16 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
     expect(await client.getAnchorProof(HASH)).toMatch(/^c2sp\.org\/tlog-proof@v1\n/);
   },
   getReceipt: ({ client, receipt }) => client.getReceipt(receipt.receipt_id),
+  correctReceipt: async ({ client }) => {
+    const mint = () => client.mintFree({ input: 'x', purpose: 'p' });
+    const [first, second] = [await mint(), await mint()];
+    const [corrects, correction] = [first.receipt.receipt_id, second.receipt.receipt_id];
+    const link = await client.correctReceipt({ corrects, correction });
+    const found = await verifyCorrections([first.text, second.text, link.text]);
+    expect(found).toMatchObject([{ valid: true, corrects: { state: 'valid' } }]);
+  },
+  getCorrections: async ({ client, receipt }) =>
+    expect(await client.getCorrections(receipt.receipt_id)).toMatchObject({ corrected_by: null }),
   verify: ({ client, receipt }) => client.verify(receipt),
   verifyMany: ({ client, receipt }) => client.verifyMany([receipt]),
   pricing: ({ client }) => client.pricing(),
@@ -253,11 +327,139 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
   },
   issuer: ({ client }) => client.issuer('did:svc:acme'),
   fetchTrust: ({ client }) => client.fetchTrust(),
+  trustVersion: ({ client }) => client.trustVersion(1),
   getDidDocument: ({ client }) => client.getDidDocument(),
   getStatus: ({ client }) => client.getStatus(),
   listPayableResources: ({ client }) => client.listPayableResources(),
   getLogStatus: ({ client }) => client.getLogStatus(),
-  listPostings: ({ client }) => client.listPostings({ limit: 5 }),
+  listPostings: async ({ client }) => {
+    await client.listPostings({ limit: 5 });
+    const { data } = await client.listPostings({
+      state: 'finalized',
+      txHash: `0x${'0'.repeat(64)}`,
+      treeSize: 1,
+    });
+    expect(data).toEqual([]);
+  },
+  listLeaves: async ({ client }) => {
+    const { data } = await client.listLeaves({ fromIndex: 0, limit: 5 });
+    expect(data.map(({ leaf_index }) => leaf_index)).toEqual([0]);
+  },
+  listAnchors: async ({ client, keyId }) => {
+    const { data } = await client.listAnchors({ canonicalSha256: HASH, key: keyId });
+    expect(data).toMatchObject([{ canonical_sha256: HASH }]);
+  },
+  listReceipts: async ({ client, keyId }) => {
+    const listed = async () => (await client.listReceipts({ key: keyId, limit: 1 })).data;
+    await expect.poll(listed, { timeout: 10_000 }).toHaveLength(1);
+    expect((await client.listReceipts({ receiptId: 'r', requestHash: 'ab', to: 1 })).data).toEqual([]);
+    const ofCalls = { provider: 'none', status: 'error', tag: 'a:b', minCost: '0', maxCost: '1' } as const;
+    expect((await client.listReceipts(ofCalls)).data).toEqual([]);
+  },
+  listSessions: async ({ client, keyId }) => {
+    const session = await openSession({ client });
+    await session.close();
+    const listed = async () => (await client.listSessions({ key: keyId, limit: 5 })).data;
+    await expect
+      .poll(listed, { timeout: 10_000 })
+      .toContainEqual(expect.objectContaining({ session: session.id, receipts: 2, calls: 0 }));
+  },
+  signStreamHead: async ({ tenant, tenantId }) => {
+    await tenant.emitTenantReceipt(tenantId, { input: 'chained' });
+    const { count, stream } = await tenant.signStreamHead();
+    expect([stream, count > 0]).toEqual([`tenant:${tenantId}`, true]);
+  },
+  readStream: async ({ client }) => {
+    const head = await client.signStreamHead();
+    const part = await client.readStream({ first: 1, limit: 5 });
+    expect(part).toMatchObject({ stream: head.stream, hashes: [], heads: [head] });
+  },
+  listTenantReceipts: async ({ tenant, tenantId }) => {
+    const { receipt } = await tenant.emitTenantReceipt(tenantId, { input: 'listed' });
+    const receiptId = receipt.receipt.id;
+    const listed = async () => (await tenant.listTenantReceipts(tenantId, { receiptId })).data;
+    await expect.poll(listed, { timeout: 10_000 }).toMatchObject([{ receipt_id: receiptId }]);
+  },
+  listCalls: async ({ client }) => {
+    await calledModel(client);
+    const listed = async () => (await client.listCalls({ status: 'ok', limit: 1 })).data;
+    await expect.poll(listed, { timeout: 10_000 }).toMatchObject([{ model: LOCAL_MODEL, status: 200 }]);
+    expect(
+      (await client.listCalls({ receiptId: 'r_env_1803902400_0123456789ab', minCost: '0' })).data,
+    ).toEqual([]);
+  },
+  countCalls: async ({ client }) => {
+    await calledModel(client);
+    const counted = async () => (await client.countCalls({ bucket: 'day', by: 'model' })).data;
+    await expect
+      .poll(counted, { timeout: 10_000 })
+      .toContainEqual(expect.objectContaining({ by: LOCAL_MODEL }));
+  },
+  getCall: async ({ client }) => {
+    const id = await calledModel(client);
+    const found = async () => client.getCall(id).catch(() => null);
+    await expect.poll(found, { timeout: 10_000 }).toMatchObject({ id, timeline: expect.any(Array) });
+  },
+  followCalls: async ({ client }) => {
+    const ended = new AbortController();
+    const calls = client.followCalls({ model: LOCAL_MODEL, tag: 'of:follow' }, { signal: ended.signal });
+    const next = calls.next();
+    const made = await calledModel(client, { of: 'follow' });
+    expect((await next).value).toMatchObject({ id: made, tags: { of: 'follow' } });
+    ended.abort();
+    await expect(calls.next()).rejects.toThrow(/abort/i);
+  },
+  listWebhooks: async ({ agent }) => {
+    const { id } = await agent.createWebhook(HOOK);
+    expect((await agent.listWebhooks()).data).toMatchObject([{ id, url: HOOK.url }]);
+    await agent.deleteWebhook(id);
+  },
+  createWebhook: async ({ client }) => {
+    const { id, secret } = await client.createWebhook(HOOK);
+    expect(secret).toMatch(/^whsec_/);
+    await client.deleteWebhook(id);
+  },
+  updateWebhook: async ({ client }) => {
+    const { id } = await client.createWebhook(HOOK);
+    expect(await client.updateWebhook(id, { enabled: false })).toMatchObject({
+      enabled: false,
+      events: HOOK.events,
+    });
+    await client.deleteWebhook(id);
+  },
+  deleteWebhook: async ({ client }) => {
+    const { id } = await client.createWebhook(HOOK);
+    expect(await client.deleteWebhook(id)).toBeUndefined();
+    expect((await client.listWebhooks()).data).toEqual([]);
+  },
+  testWebhook: async ({ agent }) => {
+    const { id } = await agent.createWebhook(HOOK);
+    expect((await agent.testWebhook(id)).id).toEqual(expect.any(String));
+    await agent.deleteWebhook(id);
+  },
+  getCallContent: async ({ client }) => {
+    const { answer, request } = await client.getCallContent(await keptCall(client));
+    expect(request).toMatchObject({ svc: { keep: true } });
+    expect(answer).toMatchObject({ object: 'chat.completion' });
+  },
+  deleteCallContent: async ({ client }) => {
+    const id = await keptCall(client);
+    await client.deleteCallContent(id);
+    await expect(client.getCallContent(id)).rejects.toMatchObject({ code: 'content_not_kept' });
+  },
+  rotateWebhookSecret: async ({ agent }) => {
+    const { id, secret } = await agent.createWebhook(HOOK);
+    const rotated = await agent.rotateWebhookSecret(id, { graceSeconds: 60 });
+    expect(rotated.secret).not.toBe(secret);
+    expect(rotated.previous_secret_until).not.toBeNull();
+    await agent.deleteWebhook(id);
+  },
+  listWebhookDeliveries: async ({ client }) => {
+    const { id } = await client.createWebhook(HOOK);
+    const { id: message } = await client.testWebhook(id);
+    expect((await client.listWebhookDeliveries(id, { limit: 5 })).data).toMatchObject([{ id: message }]);
+    await client.deleteWebhook(id);
+  },
   getCheckpoint: async ({ client }) => {
     const { origin } = await client.getLogStatus();
     expect(await client.getCheckpoint()).toMatch(new RegExp(`^${origin}\n\\d+\n`));
@@ -293,6 +495,32 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
   },
   requestWithdrawal: ({ agent }) => agent.requestWithdrawal({ address: ISSUE.recipient, amount: '2.5' }),
   listWithdrawals: ({ agent }) => agent.listWithdrawals(),
+  listKeys: async ({ client }) => {
+    const { data } = await client.listKeys({ limit: 1 });
+    expect(data).toHaveLength(1);
+  },
+  getLimits: async (context) => {
+    const { data } = await context.client.getLimits();
+    expect(data).toMatchObject([{ spender: context.keyId, limits: {} }]);
+    expect((await context.agent.getLimits()).data).toMatchObject([{ spender: context.did }]);
+  },
+  createKey: async ({ client }) => {
+    const { id, key } = await client.createKey({ name: 'nightly', limits: { day_usdc: '5' } });
+    expect([id, key]).toEqual([expect.stringMatching(/^key_/), expect.stringMatching(/^k_/)]);
+  },
+  updateKey: async ({ client }) => {
+    const { id } = await client.createKey({ limits: { day_usdc: '5' } });
+    const { limits } = await client.updateKey(id, { limits: { day_usdc: null, requests_per_minute: 9 } });
+    expect(limits).toEqual({ requests_per_minute: 9 });
+  },
+  revokeKey: async ({ agent }) => {
+    const { id } = await agent.createKey({ expiresAt: '2100-01-01T00:00:00Z' });
+    expect((await agent.revokeKey(id)).revoked_at).not.toBeNull();
+  },
+  rotateKey: async ({ agent }) => {
+    const { id, key } = await agent.createKey();
+    expect((await agent.rotateKey(id, { graceSeconds: 60 })).key).not.toBe(key);
+  },
   getComputeDescriptor: ({ client }) => client.getComputeDescriptor(),
   listModels: ({ client }) => client.listModels(),
   getModel: async ({ client }) => {
@@ -302,6 +530,17 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
   getUsage: async ({ client, keyId, agent, did }) => {
     expect(await client.getUsage(keyId, { from: '2026-01-01' })).toBeDefined();
     return agent.getUsage(did);
+  },
+  rateCall: async ({ client }) => {
+    const openai = new OpenAI(client.clientOptions());
+    const { response } = await openai.chat.completions
+      .create({ model: 'local/extract-1', ...CHAT })
+      .withResponse();
+    const receiptId = response.headers.get('x-receipt-id') ?? '';
+    expect(await client.rateCall({ receiptId, label: 'good', comment: 'Right.' })).toMatchObject({
+      model: 'local/extract-1',
+      score: 100,
+    });
   },
   getCompressionStats: ({ client }) => client.getCompressionStats(),
   getBenchmark: async ({ client }) => {
@@ -395,6 +634,14 @@ test('every operation of the document has a method, or a reason to have none', (
   const known = new Set(operations.map(({ operationId }) => operationId));
   expect(Object.keys(WITHOUT_METHOD).filter((operationId) => !known.has(operationId))).toEqual([]);
 });
+
+/** Makes a call whose content is kept, and resolves to its id. */
+async function keptCall(client: Client): Promise<string> {
+  const openai = new OpenAI(client.clientOptions());
+  const kept = { model: 'local/extract-1', ...CHAT, svc: { keep: true } };
+  const { response } = await openai.chat.completions.create(kept).withResponse();
+  return response.headers.get('x-receipt-id') ?? '';
+}
 
 test('docs/sdk.md lists each method, under the same name in both languages', () => {
   const page = readFileSync(new URL('../docs/sdk.md', import.meta.url), 'utf8');

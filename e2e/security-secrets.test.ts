@@ -18,14 +18,15 @@ const messages = [{ role: 'user', content: `Say ${ASKED}.` }];
 function catalogue(folder: string): string {
   const described = { context: 128_000, max_output: 4_096, abilities: ['stream', 'tools'] };
   const priced = { price: { input: '1', output: '2' }, prior: { general: 0.5 } };
-  const ids = Array.from({ length: 20 }, (_, index) => [`openai/m${index}`, `anthropic/m${index}`]).flat();
+  const faulty = Array.from({ length: 20 }, (_, index) => [`openai/m${index}`, `anthropic/m${index}`]);
+  const ids = [`openai/${MODEL}`, ...faulty.flat()];
   const file = join(folder, 'models.json');
   writeFileSync(file, JSON.stringify({ models: ids.map((id) => ({ id, ...described, ...priced })) }));
   return file;
 }
 
 /** A service that logs all it can, with an OpenAI and an Anthropic upstream in one. */
-async function serveLoud(): Promise<Untrusted & { readonly dataDir: string }> {
+async function serveLoud(env: NodeJS.ProcessEnv = {}): Promise<Untrusted & { readonly dataDir: string }> {
   const dataDir = temporaryFolder();
   const upstream = await startUpstream();
   const front = await serveUntrusted(
@@ -36,6 +37,7 @@ async function serveLoud(): Promise<Untrusted & { readonly dataDir: string }> {
       TALLY_CONFIG: catalogue(temporaryFolder()),
       ANTHROPIC_BASE_URL: upstream.url,
       ANTHROPIC_API_KEY: CLAUDE_KEY,
+      ...env,
     },
     upstream,
   );
@@ -134,9 +136,10 @@ it('prompts and answers are neither logged nor kept, however a call ends', async
   const bodies: (JsonObject | string)[] = [
     { model: MODEL, messages, tools },
     { model: MODEL, messages, stream: true },
-    { model: 'auto', messages, svc: { session: ASKED } },
+    { model: MODEL, messages, svc: { keep: true } },
+    { model: 'auto', messages, svc: { session: 'a-session' } },
     { model: 'local/extract-1', messages },
-    { model: ASKED, messages },
+    { model: 'a-model-of-nobody', messages },
     { model: MODEL, messages: [{ role: ASKED, content: ASKED }] },
     { model: MODEL, messages, temperature: ASKED },
     { model: MODEL, messages: [{ role: 'user', content: [{ type: ASKED, text: ASKED }] }] },
@@ -172,5 +175,35 @@ it('prompts and answers are neither logged nor kept, however a call ends', async
   for (const word of [ASKED, TOLD]) {
     expect(linesWith(stdout + stderr, word)).toEqual([]);
     expect(kept.includes(word)).toBe(false);
+  }
+});
+
+it('prompts and answers are kept where operator and caller both say so, and then encrypted', async () => {
+  const front = await serveLoud({ TALLY_KEEP_CONTENT_DAYS: '1' });
+  const { url, upstream, dataDir } = front;
+  upstream.always({ pieces: [TOLD] });
+  const contentOf = async (body: JsonObject): Promise<{ readonly status: number; readonly text: string }> => {
+    const called = await fetch(url + CHAT, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: MODEL, messages, ...body }),
+    });
+    await called.text();
+    const id = called.headers.get('x-receipt-id') ?? '';
+    const content = await fetch(`${url}/v1/compute/calls/${id}/content`);
+    return { status: content.status, text: await content.text() };
+  };
+  for (const stream of [false, true]) {
+    const kept = await contentOf({ stream, svc: { keep: true } });
+    for (const word of [ASKED, TOLD]) expect(kept.text).toContain(word);
+    const unasked = await contentOf({ stream });
+    expect(unasked.status, unasked.text).toBe(404);
+  }
+  const { stdout, stderr } = await front.close();
+  const files = filesOf(dataDir);
+  expect(files.includes('call_contents')).toBe(true);
+  for (const word of [ASKED, TOLD]) {
+    expect(linesWith(stdout + stderr, word)).toEqual([]);
+    expect(files.includes(word)).toBe(false);
   }
 });

@@ -40,6 +40,7 @@ export const SERVER: readonly string[] = [
   'prices',
   'services.ts',
   'mcp',
+  'overview',
   'routes',
   'app',
   'index.ts',
@@ -133,7 +134,7 @@ export function sources(): Map<string, string> {
     encoding: 'utf8',
     withFileTypes: true,
   })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.name.endsWith('.test.ts'))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
     .filter((path) => /^packages\/[^/]+\/src\//.test(path));
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));

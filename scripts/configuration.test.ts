@@ -50,9 +50,11 @@ function literalDefaults(row: Row | undefined, { type, name }: Setting): (string
 }
 
 describe('the schema and the reader agree on', () => {
-  const validate = new Ajv2020({ strict: true, allowMatchingProperties: true }).compile(
-    JSON.parse(writtenSchema()),
-  );
+  const validate = new Ajv2020({
+    strict: true,
+    allowMatchingProperties: true,
+    formats: { date: true },
+  }).compile(JSON.parse(writtenSchema()));
   const model = { id: 'local/extract-1' };
 
   it.each([

@@ -17,6 +17,7 @@ const pages = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'docs/architecture.md',
+  'docs/fork-file.md',
   'docs/releasing.md',
   'docs/sdk.md',
   'docs/sessions.md',

@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -50,8 +51,8 @@ function stage(name) {
   const folders = new Set(Object.values(source.exports).map((file) => file.split('/')[1]));
   if (folders.has('src')) stageCompiled(home, folder);
   if (folders.has('built'))
-    for (const file of readdirSync(join(home, 'built')))
-      if (!file.startsWith('.')) copy(join(home, 'built', file), `built/${file}`);
+    for (const file of globSync('**/*.*', { cwd: join(home, 'built') }).sort())
+      copy(join(home, 'built', file), `built/${file.replaceAll('\\', '/')}`);
   for (const path of Object.values(source.bin ?? {})) {
     const program = readFileSync(join(home, path), 'utf8');
     put(join(folder, path), program.replaceAll(/'\.\.\/src\/(\w+)\.ts'/g, "'../dist/$1.js'"), 0o755);

@@ -1,5 +1,5 @@
-// Installs the project's packages when the lock file has changed since the last time, and builds the pages when their inputs
-// have changed.
+// Installs the project's packages when the lock file has changed since the last time, and builds the pages and bundles the program
+// when their inputs have changed.
 // Plain JavaScript without dependencies: it runs on whatever Node the machine has (18 or later).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -32,13 +32,15 @@ const env = {
   ...process.env,
   PATH: join(root, 'node_modules', '.bin') + delimiter + (process.env.PATH ?? ''),
 };
-const pages = spawnSync('node', ['packages/web/scripts/build.ts', '--stale'], {
-  cwd: root,
-  env,
-  stdio: ['ignore', 'ignore', 'inherit'],
-  shell: process.platform === 'win32',
-});
-if (pages.status !== 0) process.exit(pages.status ?? 1);
+for (const script of [['packages/web/scripts/build.ts', '--stale'], ['scripts/bundle.ts']]) {
+  const { status } = spawnSync('node', script, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
 
 /** @returns npm's exit status */
 function npm(command, output) {

@@ -28,6 +28,7 @@ const PROGRAMS = [
   ['openssl', 'openssl'],
   ['prometheus', 'prometheus'],
   ['strace', 'strace'],
+  ['ssh-agent', 'openssh-client'],
 ];
 
 const succeeds = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
@@ -39,7 +40,7 @@ const missing = [];
 if (packages.size > 0) missing.push(`Debian packages: apt-get install ${[...packages].join(' ')}`);
 if (!succeeds('unshare', ['--mount', 'true']))
   missing.push('the right to mount (CAP_SYS_ADMIN): run it as root, or in a container with --privileged');
-if (!succeeds('go', ['version'])) missing.push('Go 1.25 or later');
+if (!succeeds('go', ['version'])) missing.push('Go 1.25 or later, which fetches Go 1.27.3');
 if (!existsSync('/dev/loop-control')) missing.push('loop devices: modprobe loop');
 
 if (process.argv.includes('--packages')) {

@@ -1,7 +1,8 @@
 // Runs every check and every test; with arguments only the tests that they name: `npm test -- receipts`.
 // `--quick` runs the tests that stand beside the sources, without the slowest.
 // Plain JavaScript without dependencies: it runs on whatever Node the machine has (18 or later).
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -18,15 +19,13 @@ const QUICK = ['/src/', 'scripts/', ...SLOW.flatMap((file) => ['--exclude', file
 
 const given = process.argv.slice(2);
 const part = given.flatMap((argument) => (argument === '--quick' ? QUICK : [argument]));
-if (given.length === 0) {
-  run('npm', ['run', '--silent', 'check']);
-  run('node', ['scripts/python-tests.js']);
-}
-run('vitest', ['run', ...part]);
+// The checks and Python's tests take one core each.
+if (given.length === 0) await run(['npm', 'run', '--silent', 'check'], ['node', 'scripts/python-tests.js']);
+await run(['vitest', 'run', ...part]);
 
-/** Runs a command; if it fails, ends the process with its status. */
-function run(command, args) {
+/** Runs commands side by side to their ends. Ends the process with the status of one that fails. */
+async function run(...commands) {
   const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };
-  const { status } = spawnSync(command, args, options);
-  if (status !== 0) process.exit(status ?? 1);
+  const ended = commands.map(([command, ...args]) => once(spawn(command, args, options), 'exit'));
+  for (const [status] of await Promise.all(ended)) if (status !== 0) process.exit(status ?? 1);
 }

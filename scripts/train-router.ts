@@ -3,24 +3,22 @@
 
 import { writeFile } from 'node:fs/promises';
 import { sha256Hex, utf8 } from '@tallystick/core';
-import { DOMAINS, type Domain } from '../packages/inference/src/catalogue/domains.ts';
-import { CROSSED, FEATURE_NAMES } from '../packages/inference/src/router/features.ts';
-import type { Reference } from '../packages/inference/src/router/weights.ts';
-import { apgr, type Graded } from './routing/curve.ts';
+import { CROSSED, FEATURE_NAMES, FIRST_DEMAND } from '../packages/inference/src/router/features.ts';
+import { apgr } from './routing/curve.ts';
 import { type Example, readRoutingData, STRONG, WEAK } from './routing/data.ts';
-import { foldOfGroup, gainOf, heldOut } from './routing/evaluate.ts';
+import { fitDemands, gradedSet } from './routing/demand-model.ts';
+import { foldOfGroup, folds, gainOf, gainsOf } from './routing/evaluate.ts';
+import { readLevels } from './routing/levels.ts';
+import { referenceOf } from './routing/reference.ts';
 import { train } from './routing/train.ts';
-
-/** Least distance of a reference pair: a smaller one would stretch the positions of all models between them. */
-const LEAST_GAP = 0.05;
-/** Number of average questions that are added to the questions of each domain, to smooth it. */
-const SMOOTHING = 50;
 
 const { mmlu, gsm8k } = readRoutingData();
 const choice = train(mmlu, ({ subject }) => subject);
 const free = train(gsm8k, ({ group }) => String(group));
 
+const levels = readLevels();
 const numbers = {
+  demands: fitDemands(levels, [gradedSet(mmlu), gradedSet(gsm8k)], choice.model),
   models: { choice: choice.model, free: free.model },
   reference: { choice: referenceOf(mmlu), free: referenceOf(gsm8k) },
 };
@@ -34,15 +32,26 @@ const file = {
     examples: { choice: mmlu.length, free: gsm8k.length },
     method: 'ridge regression, closed form; nothing random, so no seed',
     penalty: { choice: choice.penalty, free: free.penalty },
-    features: FEATURE_NAMES.length,
+    features: FIRST_DEMAND,
     crossed_features: CROSSED.map((index) => FEATURE_NAMES[index]),
+    demands: {
+      data: `${levels.length} prompts of the project's own in an order made by construction (bench/difficulty), and the graded answers`,
+      graded_quality: 'none: the chances that a level is turned into are assumed',
+      method: 'ridge regression around equal weights, signs fixed; nothing random',
+    },
     apgr: {
       mmlu_subject_left_out: area(
-        heldOut(mmlu, ({ subject }) => subject),
+        gainsOf(
+          mmlu,
+          folds(mmlu, ({ subject }) => subject),
+        ),
         mmlu,
       ),
       gsm8k_ten_folds: area(
-        heldOut(gsm8k, foldOfGroup, ({ group }) => String(group)),
+        gainsOf(
+          gsm8k,
+          folds(gsm8k, foldOfGroup, ({ group }) => String(group)),
+        ),
         gsm8k,
       ),
       gsm8k_never_seen: area(
@@ -57,27 +66,6 @@ const file = {
 const url = new URL('../packages/inference/src/router/weights.json', import.meta.url);
 await writeFile(url, layOut(file));
 console.log(`Wrote ${url.pathname}: ${JSON.stringify(file.provenance.apgr)}`);
-
-function referenceOf(examples: readonly Example[]): Record<Domain, Reference> {
-  const free = examples.every(({ features }) => features.form === 'free');
-  const average = rates(examples, { weak: 0, strong: 0 }, 0);
-  const entries = DOMAINS.map((domain) => {
-    const part = free ? examples : examples.filter(({ features }) => features.domain === domain);
-    return [domain, apart(rates(part, average, SMOOTHING))] as const;
-  });
-  return Object.fromEntries(entries) as Record<Domain, Reference>;
-}
-
-function rates(examples: readonly Graded[], prior: Reference, weight: number): Reference {
-  const rate = (name: 'weak' | 'strong'): number =>
-    (examples.reduce((sum, one) => sum + one[name], 0) + weight * prior[name]) / (examples.length + weight);
-  return { weak: rate('weak'), strong: rate('strong') };
-}
-
-function apart({ weak, strong }: Reference): Reference {
-  const round = (value: number): number => Math.round(value * 1e4) / 1e4;
-  return { weak: round(weak), strong: round(Math.max(strong, weak + LEAST_GAP)) };
-}
 
 function area(scores: Float64Array, examples: readonly Example[]): number {
   const indices = examples.map((_, index) => index);

@@ -1,13 +1,4 @@
-import {
-  BUDGETS,
-  type Case,
-  checked,
-  type Document,
-  fetched,
-  type Gold,
-  type Kind,
-  pasted,
-} from './document.ts';
+import { BUDGETS, type Case, checked, type Document, fetched, type Gold, pasted } from './document.ts';
 import { Random } from './random.ts';
 import { namesIn, type Question, read, splitQuestions } from './sources.ts';
 
@@ -216,7 +207,7 @@ export function casesOf(
 ): Case[] {
   return questions.map(({ kind, refs, question, wording }, i) => ({
     id: `${document}#${source}-${i + 1}`,
-    kind: kind as Kind,
+    kind,
     question,
     wording,
     source,

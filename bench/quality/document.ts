@@ -1,20 +1,7 @@
-import type { ChatMessage } from '@tallystick/compress';
+import type { ChatMessage, CompressOptions } from '@tallystick/compress';
 import type { Wording } from './sources.ts';
 
-/** Kind of material of a document. */
-export type Modality =
-  | 'dialogue'
-  | 'dialogue as JSON'
-  | 'prose'
-  | 'contracts'
-  | 'logs'
-  | 'JSON'
-  | 'nested JSON'
-  | 'tables'
-  | 'agent traces'
-  | 'code and diffs';
-
-/** What a question is about; the first four kinds depend on time. */
+/** What a question of `bench/corpus` is about; the first four kinds depend on time. */
 export type Kind =
   | 'newest'
   | 'older'
@@ -26,7 +13,7 @@ export type Kind =
   | 'incident'
   | 'record';
 
-export const TEMPORAL: ReadonlySet<Kind> = new Set(['newest', 'older', 'when', 'order']);
+export const TEMPORAL: ReadonlySet<string> = new Set(['newest', 'older', 'when', 'order']);
 
 /** A fact that is needed for an answer. */
 export interface Gold {
@@ -34,30 +21,34 @@ export interface Gold {
   readonly text: string;
   /** Texts that must be in the same row. */
   readonly near?: readonly string[];
-  /** The heading that dates the fact. */
+  /** The heading that dates the fact, or that it stands under. */
   readonly heading?: string | undefined;
 }
 
 export interface Case {
   readonly id: string;
-  readonly kind: Kind;
+  readonly kind: string;
   readonly question: string;
   readonly wording: Wording;
   readonly gold: readonly Gold[];
-  /** The hand-written file that the question belongs to. */
+  /** What the question belongs to: a hand-written file, or a package. Questions of one source are no independent evidence. */
   readonly source: string;
+  /** Whether the facts' headings are looked for although the question does not depend on time. */
+  readonly labelled?: boolean;
 }
 
 /** Messages for a model without the question, and the questions about them. */
 export interface Document {
   readonly id: string;
-  readonly modality: Modality;
+  readonly modality: string;
   readonly messages: readonly ChatMessage[];
   readonly cases: readonly Case[];
   /** Budgets, as shares of its tokens. */
   readonly budgets: readonly number[];
-  /** All headings that date the text after them. */
+  /** All headings that date or name the text after them. */
   readonly headings: readonly string[];
+  /** What the caller allows beyond the defaults. */
+  readonly options?: Pick<CompressOptions, 'code'>;
 }
 
 export const BUDGETS = [0.5, 0.25, 0.1] as const;

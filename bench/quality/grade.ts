@@ -1,11 +1,13 @@
 import { type ChatMessage, compress, type Tokenizer } from '@tallystick/compress';
 import { compressByBm25 } from '../../packages/compress/test/quality/bm25.ts';
+import { decoded } from '../../packages/compress/test/quality/decoded.ts';
 import { keptLines, type Material, materialOf } from './baselines.ts';
+import { bestLines, type Stem } from './best-lines.ts';
 import { type Case, type Document, type Gold, TEMPORAL, textOf } from './document.ts';
 
 /** The package's tier that cuts, the same with plain BM25, and two ways to cut that anyone could write. */
 export const TIERS = ['extractive', 'bm25', 'tail', 'random'] as const;
-export type CutTier = (typeof TIERS)[number];
+export type CutTier = (typeof TIERS)[number] | 'lines' | 'stems';
 
 /** Result of one question at one budget in one tier. */
 export interface Outcome {
@@ -24,8 +26,16 @@ export interface Outcome {
   readonly over: boolean;
 }
 
-/** Runs every question of a document at each of its budgets in every tier. */
-export function grade(document: Document, tokenizer: Tokenizer): Outcome[] {
+/**
+ * Runs every question of a document at each of its budgets in these tiers; `lines` is plain BM25 over lines, and `stems` the same over
+ * what `stem` makes of its words.
+ */
+export function grade(
+  document: Document,
+  tokenizer: Tokenizer,
+  tiers: readonly CutTier[] = TIERS,
+  stem?: Stem,
+): Outcome[] {
   if (document.budgets.length === 0) return [];
   const material = materialOf(document.messages, tokenizer);
   const whole = compress(document.messages, { tokenizer }).account.tokens_before;
@@ -34,9 +44,18 @@ export function grade(document: Document, tokenizer: Tokenizer): Outcome[] {
     const before = whole + tokenizer.count(question.question);
     return document.budgets.flatMap((budget) => {
       const allowed = Math.floor(before * budget);
-      const run = { id: question.id, messages, material, budget, allowed, fixed: before - material.tokens };
+      const run = {
+        question,
+        messages,
+        material,
+        budget,
+        allowed,
+        fixed: before - material.tokens,
+        options: document.options,
+        stem,
+      };
       const known = { document, question, budget, before };
-      return TIERS.map((tier) => judge({ ...known, tier }, allowed, resultsOf(tier, run, tokenizer)));
+      return tiers.map((tier) => judge({ ...known, tier }, allowed, resultsOf(tier, run, tokenizer)));
     });
   });
 }
@@ -47,27 +66,36 @@ interface Result {
 }
 
 interface Run {
-  readonly id: string;
+  readonly question: Case;
   readonly messages: readonly ChatMessage[];
   readonly material: Material;
   readonly budget: number;
   readonly allowed: number;
   /** Number of tokens that are never cut. */
   readonly fixed: number;
+  readonly options: Document['options'];
+  readonly stem: Stem | undefined;
 }
 
 /** The texts that a model would get; there are several if a tier draws. */
 function resultsOf(tier: CutTier, run: Run, tokenizer: Tokenizer): Result[] {
-  const { id, messages, material, budget, allowed, fixed } = run;
-  if (tier === 'tail' || tier === 'random') {
-    const lines = keptLines(tier, material, allowed - fixed, `${id} ${budget}`);
+  const { question, messages, material, budget, allowed, fixed, options, stem } = run;
+  if (tier === 'tail' || tier === 'random' || tier === 'lines' || tier === 'stems') {
+    const room = allowed - fixed;
+    const lines =
+      tier === 'lines' || tier === 'stems'
+        ? [bestLines(material, room, question.question, tier === 'stems' ? stem : undefined)]
+        : keptLines(tier, material, room, `${question.id} ${budget}`);
     return lines.map(({ text, tokens }) => ({ text, tokens: tokens + fixed }));
   }
-  const { messages: out, account } =
-    tier === 'bm25'
-      ? compressByBm25(messages, { budget, tokenizer })
-      : compress(messages, { tier, budget, tokenizer });
-  return [{ text: textOf(out), tokens: account.tokens_after }];
+  const {
+    messages: out,
+    account,
+    blocks,
+  } = tier === 'bm25'
+    ? compressByBm25(messages, { ...options, budget, tokenizer })
+    : compress(messages, { ...options, tier, budget, tokenizer });
+  return [{ text: [textOf(out), ...decoded(blocks)].join('\n'), tokens: account.tokens_after }];
 }
 
 function judge(
@@ -85,7 +113,7 @@ function judge(
   const mean = (of: (verdict: (typeof verdicts)[number]) => number): number =>
     verdicts.reduce((sum, verdict) => sum + of(verdict), 0) / verdicts.length;
   const facts = mean(({ there }) => there.length / gold.length);
-  const datable = TEMPORAL.has(question.kind) && facts > 0;
+  const datable = (TEMPORAL.has(question.kind) || question.labelled === true) && facts > 0;
   return {
     ...known,
     kept: mean(({ kept }) => Number(kept)),
@@ -101,9 +129,10 @@ function judge(
 const ROW = 700;
 
 function isThere({ text, near = [] }: Gold, whole: string): boolean {
-  const at = whole.indexOf(text);
-  if (at < 0) return false;
-  return near.every((other) => whole.slice(at, at + ROW).includes(other));
+  for (let at = whole.indexOf(text); at >= 0; at = whole.indexOf(text, at + 1)) {
+    if (near.every((other) => whole.slice(at, at + ROW).includes(other))) return true;
+  }
+  return false;
 }
 
 /** Returns whether the last heading before the fact is its own. */

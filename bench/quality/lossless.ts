@@ -1,5 +1,6 @@
 import { type Block, type ChatMessage, compress, restore, type Tokenizer } from '@tallystick/compress';
 import type { Document } from './document.ts';
+import { median, rounded } from './statistics.ts';
 
 /** Result of the lossless tier for a document. */
 export interface LosslessOutcome {
@@ -10,6 +11,18 @@ export interface LosslessOutcome {
   readonly equal: boolean;
   /** Whether nothing was changed at all. */
   readonly identical: boolean;
+}
+
+export interface LosslessRow {
+  readonly kind: string;
+  readonly documents: number;
+  readonly decoded_equal: number;
+  readonly identical: number;
+  readonly tokens_before: number;
+  readonly tokens_after: number;
+  readonly saved_median: number;
+  readonly saved_worst: number;
+  readonly saved_best: number;
 }
 
 export function losslessOutcome(document: Document, tokenizer: Tokenizer): LosslessOutcome {
@@ -70,4 +83,28 @@ function framed(out: readonly ChatMessage[], before: readonly ChatMessage[]): bo
       ),
     );
   return frame(out) === frame(before);
+}
+
+/** The savings of documents together: their median, the least and the most of any. */
+export function saved(own: readonly { readonly before: number; readonly after: number }[]) {
+  const shares = own.map(({ before, after }) => 1 - after / before);
+  return {
+    tokens_before: own.reduce((sum, { before }) => sum + before, 0),
+    tokens_after: own.reduce((sum, { after }) => sum + after, 0),
+    saved_median: rounded(median(shares)),
+    saved_worst: rounded(Math.min(...shares)),
+    saved_best: rounded(Math.max(...shares)),
+  };
+}
+
+/** The rows of the kinds of material, and of all together. */
+export function losslessRows(all: readonly LosslessOutcome[]): LosslessRow[] {
+  const kinds = [...Map.groupBy(all, ({ document }) => document.modality)];
+  return [...kinds, ['all', all] as const].map(([kind, own]) => ({
+    kind,
+    documents: own.length,
+    decoded_equal: own.filter(({ equal }) => equal).length,
+    identical: own.filter(({ identical }) => identical).length,
+    ...saved(own),
+  }));
 }

@@ -1,3 +1,4 @@
+import { partTable } from '../material/print.ts';
 import type { Results, Row } from './results.ts';
 
 const percent = (share: number): string => (share * 100).toFixed(1);
@@ -19,6 +20,10 @@ export function* tableOf({ corpus, generated_with: made, nodes }: Results): Gene
       yield `  ${kind}: ${a} − ${b} at ${percent(budget)} %: ${signed(difference)} points [${signed(ci95[0])}, ${signed(ci95[1])}], ${cases} questions, only ${a} ${a_only}, only ${b} ${b_only}`;
     }
   }
+  yield '';
+  yield* partTable('others’ material, held out', nodes.modality.material.held_out);
+  yield '';
+  yield* partTable('others’ material, development', nodes.modality.material.development);
   yield '';
   yield 'lossless: share of tokens saved';
   yield `  ${'material'.padEnd(20)}${'documents'.padStart(10)}${'equal'.padStart(7)}${'median'.padStart(8)}${'worst'.padStart(8)}${'best'.padStart(8)}`;

@@ -7,8 +7,9 @@ import { differences } from './differences.ts';
 import { type Case, checked, type Document, fetched, textOf } from './document.ts';
 import { grade } from './grade.ts';
 import { losslessOutcome, sameContent } from './lossless.ts';
+import { type DocumentPrint, printOf } from './print-of.ts';
 import { withTables } from './readme.ts';
-import { type DocumentPrint, measureOne, printOf, type Results } from './results.ts';
+import { measureOne, type Results } from './results.ts';
 import { corpusDigest } from './sources.ts';
 import { interval, mean, median, quantile } from './statistics.ts';
 

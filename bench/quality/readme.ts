@@ -1,3 +1,5 @@
+import { materialTables } from '../material/readme.ts';
+import { aligned } from './aligned.ts';
 import type { Results } from './results.ts';
 
 const BEGIN = '<!-- npm run benchmark writes from here -->';
@@ -37,6 +39,8 @@ function* tables({ corpus, nodes, generated_with: made }: Results): Generator<st
       percent(row.saved_best),
     ]),
   );
+  yield '';
+  yield* materialTables(nodes.modality.material);
 }
 
 function number(value: number): string {
@@ -85,13 +89,4 @@ function pairedRows({ semantic, temporal, modality }: Nodes): string[][] {
     });
     return [group, String(own[0]?.cases ?? 0), ...cells];
   });
-}
-
-function* aligned(head: readonly string[], rows: readonly (readonly string[])[]): Generator<string> {
-  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
-  yield line(head);
-  yield `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  for (const row of rows) yield line(row);
 }

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { tokenizerFor } from '@tallystick/compress';
+import { measureMaterial } from '../material/measure.ts';
 import { corpus } from './corpus.ts';
-import { BUDGETS, type Document, type Kind, type Modality, TEMPORAL } from './document.ts';
+import { BUDGETS, type Document, TEMPORAL } from './document.ts';
 import { type CutTier, grade, type Outcome, TIERS } from './grade.ts';
-import { type LosslessOutcome, losslessOutcome } from './lossless.ts';
+import { losslessOutcome, losslessRows, saved } from './lossless.ts';
 import { peers } from './peers.ts';
-import { corpusDigest, sha256, type Wording } from './sources.ts';
-import { interval, mean, median, rounded } from './statistics.ts';
+import { type Measured, printOf } from './print-of.ts';
+import { corpusDigest, type Wording } from './sources.ts';
+import { interval, mean } from './statistics.ts';
 
 /** Results of one tier at one budget. Shares are between 0 and 1; tokens are summed over all runs. */
 export interface Row {
@@ -42,25 +44,13 @@ interface Paired {
 interface WorstCase {
   readonly id: string;
   readonly document: string;
-  readonly kind: Kind | Modality;
+  readonly kind: string;
   /** Largest budget at which it is lost. */
   readonly budget: number;
   readonly question: string;
   readonly missing: readonly string[];
   readonly over_budget: boolean;
   readonly bm25_kept: boolean;
-}
-
-interface LosslessRow {
-  readonly kind: Modality | 'all';
-  readonly documents: number;
-  readonly decoded_equal: number;
-  readonly identical: number;
-  readonly tokens_before: number;
-  readonly tokens_after: number;
-  readonly saved_median: number;
-  readonly saved_worst: number;
-  readonly saved_best: number;
 }
 
 interface Node {
@@ -90,7 +80,7 @@ const about = {
     'All questions by what the material is, and what the lossless tier saves of each, decoded again and compared.',
 };
 
-/** Runs the benchmark. @param progress called with the number of documents that are done, and of all */
+/** Runs the benchmark. @param progress called with the number of documents that are done, and of all of one corpus */
 export function measure(progress: (done: number, of: number) => void = () => {}) {
   const documents = corpus();
   const measured: Measured[] = [];
@@ -98,6 +88,7 @@ export function measure(progress: (done: number, of: number) => void = () => {})
     measured.push(measureOne(document));
     progress(measured.length, documents.length);
   }
+  const { material, files } = measureMaterial(progress);
   const outcomes = measured.flatMap((one) => one.outcomes);
   const lossless = measured.map((one) => one.lossless);
   const temporal = outcomes.filter(({ question }) => TEMPORAL.has(question.kind));
@@ -122,17 +113,13 @@ export function measure(progress: (done: number, of: number) => void = () => {})
       modality: {
         ...nodeOf(about.modality, outcomes, ({ document }) => document.modality),
         lossless: losslessRows(lossless),
+        material,
       },
     },
     peers,
     documents: measured.map(printOf),
+    files,
   };
-}
-
-interface Measured {
-  readonly document: Document;
-  readonly outcomes: readonly Outcome[];
-  readonly lossless: LosslessOutcome;
 }
 
 /** Runs one document in every tier. */
@@ -141,37 +128,12 @@ export function measureOne(document: Document): Measured {
   return { document, outcomes: grade(document, tokenizer), lossless: losslessOutcome(document, tokenizer) };
 }
 
-/** A digest of a document’s results, with which a run of it alone can be compared. */
-export interface DocumentPrint {
-  readonly id: string;
-  readonly cases: number;
-  readonly tokens: number;
-  /** SHA-256 over the results of every question in every tier at every budget, and of the lossless tier. */
-  readonly sha256: string;
-}
-
-export function printOf({ document, outcomes, lossless: { before, after } }: Measured): DocumentPrint {
-  const lines = outcomes.map(({ question, tier, budget, kept, facts, dated, after: left, missing }) =>
-    JSON.stringify([question.id, tier, budget, kept, facts, dated, left, missing]),
-  );
-  return {
-    id: document.id,
-    cases: document.cases.length,
-    tokens: before,
-    sha256: sha256([...lines, String(after)].join('\n')),
-  };
-}
-
 function packageVersion(): string {
   const file = new URL('../../packages/compress/package.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-function nodeOf(
-  text: string,
-  outcomes: readonly Outcome[],
-  kindOf: (outcome: Outcome) => Kind | Modality,
-): Node {
+function nodeOf(text: string, outcomes: readonly Outcome[], kindOf: (outcome: Outcome) => string): Node {
   const kinds = [...Map.groupBy(outcomes, kindOf)];
   const wordings = [...Map.groupBy(outcomes, ({ question }) => question.wording)];
   return {
@@ -216,17 +178,6 @@ function rowOf(tier: CutTier, budget: number, own: readonly Outcome[]): Row {
   };
 }
 
-function saved(own: readonly { readonly before: number; readonly after: number }[]) {
-  const shares = own.map(({ before, after }) => 1 - after / before);
-  return {
-    tokens_before: own.reduce((sum, { before }) => sum + before, 0),
-    tokens_after: own.reduce((sum, { after }) => sum + after, 0),
-    saved_median: rounded(median(shares)),
-    saved_worst: rounded(Math.min(...shares)),
-    saved_best: rounded(Math.max(...shares)),
-  };
-}
-
 const keyOf = ({ question, budget }: Outcome): string => `${question.id} ${budget}`;
 
 /** Compares the extractive tier with the baseline in the package, question by question. */
@@ -259,7 +210,7 @@ function pairedOf(outcomes: readonly Outcome[]): Paired[] {
 const WORST = 12;
 
 /** Cases that the extractive tier loses at the largest budgets: one of each document before a second of any. */
-function worstOf(outcomes: readonly Outcome[], kindOf: (outcome: Outcome) => Kind | Modality): WorstCase[] {
+function worstOf(outcomes: readonly Outcome[], kindOf: (outcome: Outcome) => string): WorstCase[] {
   const baseline = new Map(
     outcomes.filter(({ tier }) => tier === 'bm25').map((one) => [keyOf(one), one.kept]),
   );
@@ -288,15 +239,4 @@ function worstOf(outcomes: readonly Outcome[], kindOf: (outcome: Outcome) => Kin
       over_budget: one.over,
       bm25_kept: baseline.get(keyOf(one)) === 1,
     }));
-}
-
-function losslessRows(all: readonly LosslessOutcome[]): LosslessRow[] {
-  const kinds = [...Map.groupBy(all, ({ document }) => document.modality)];
-  return [...kinds, ['all', all] as const].map(([kind, own]) => ({
-    kind,
-    documents: own.length,
-    decoded_equal: own.filter(({ equal }) => equal).length,
-    identical: own.filter(({ identical }) => identical).length,
-    ...saved(own),
-  }));
 }

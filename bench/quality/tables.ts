@@ -1,4 +1,4 @@
-import { BUDGETS, type Case, checked, type Document, fetched, type Kind } from './document.ts';
+import { BUDGETS, type Case, checked, type Document, fetched } from './document.ts';
 import { cellText, drawRows, type Field, type Fields, type Row } from './rows.ts';
 import { namesIn, type Question, read, splitQuestions } from './sources.ts';
 
@@ -95,5 +95,5 @@ function caseOf(
     text: planted.find((one) => one.id === row)?.cells[0] ?? row,
     near: all.map(([, value]) => value ?? ''),
   }));
-  return { id, kind: kind as Kind, question, wording, source, gold };
+  return { id, kind, question, wording, source, gold };
 }

@@ -45,6 +45,8 @@ install -m 755 "$project"/node_modules/node-linux-*/bin/node "$target/usr/bin/no
 node "$project/deploy/image/install.js" "$tarballs" "$target/opt/tallystick"
 # What only compilers and debuggers read is two fifths of the packages.
 find "$target/opt" -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete
+# Its sources, and the same once more for `require`, which nothing here calls.
+rm -rf "$target/opt/tallystick/node_modules/gpt-tokenizer/cjs" "$target/opt/tallystick/node_modules/gpt-tokenizer/src"
 # Nor does the service read pages for people. Licences stay.
 find "$target/opt" -type f -name '*.md' ! -iname '*licen*' ! -iname 'notice*' ! -iname 'copying*' -delete
 install -m 644 "$project/deploy/image/healthcheck.js" "$target/opt/tallystick/healthcheck.js"

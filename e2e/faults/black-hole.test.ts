@@ -66,13 +66,20 @@ async function roles(): Promise<[leader: Behind, other: Behind]> {
   return one ? [first, second] : [second, first];
 }
 
-/** Waits until a server has seen a checkpoint that is larger than what is signed now. */
-async function untilSigned({ url }: Served): Promise<void> {
+/** Waits until a server leads, and has signed a larger checkpoint than there was by then. */
+async function untilSigns({ url }: Served): Promise<void> {
+  const began = performance.now();
+  const left = (): number => TAKEOVER_SECONDS - (performance.now() - began) / 1_000;
+  await until(
+    () => metric(url, 'anchor_log_leading'),
+    (leads) => leads === 1,
+    left(),
+  );
   const { tree_size: before } = await statusOf(url);
   await until(
     () => statusOf(url),
     ({ tree_size }) => tree_size > before,
-    TAKEOVER_SECONDS,
+    left(),
   );
 }
 
@@ -86,10 +93,9 @@ describe('connections to the database that die without a word', () => {
       (placed) => placed > 20,
     );
     cutOff(leader);
-    await Promise.all([untilSigned(other), untilUnready(leader.url)]);
-    expect(await metric(other.url, 'anchor_log_leading')).toBe(1);
+    await Promise.all([untilSigns(other), untilUnready(leader.url)]);
     leader.proxy.fate = 'forward';
-    await Promise.all([untilReady(other.url), untilReady(leader.url)]);
+    expect(await Promise.all([untilReady(other.url), untilReady(leader.url)])).toEqual([200, 200]);
     await load.stop();
     await load.expectKept(leader, env, chain.anvil.rpcUrl);
     await load.expectKept(other, env, chain.anvil.rpcUrl);
@@ -140,7 +146,7 @@ describe('connections to the database that die without a word', () => {
     await Promise.all([untilUnready(leader.url), untilStatusIsRed(leader.url)]);
     const began = performance.now();
     const ended = leader.kill('SIGTERM');
-    await untilSigned(other);
+    await untilSigns(other);
     const { code, signal, stderr } = await ended;
     expect(performance.now() - began).toBeLessThan(CLOSED_MS);
     expect({ code, signal }).toEqual({ code: 1, signal: null });

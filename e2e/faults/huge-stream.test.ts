@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payloadsOf, streamHash, svcIn } from '../../packages/server/test/compute.ts';
+import { MODELS_FILE } from '../../packages/server/test/models.ts';
 import { Acknowledged } from '../acknowledged.ts';
 import { type Served, serve, temporaryFolder } from '../process.ts';
 import { readiness } from './load.ts';
@@ -64,7 +65,12 @@ describe('a provider that sends a gigabyte', () => {
   beforeAll(async () => {
     flood = await startFlood();
     dataDir = temporaryFolder();
-    const environment = { TALLY_DATA_DIR: dataDir, TALLY_DEVNET: 'off', OPENAI_BASE_URL: flood.url };
+    const environment = {
+      TALLY_DATA_DIR: dataDir,
+      TALLY_DEVNET: 'off',
+      OPENAI_BASE_URL: flood.url,
+      TALLY_CONFIG: MODELS_FILE,
+    };
     service = await serve(environment);
   });
   afterAll(async () => {
@@ -123,9 +129,10 @@ describe('a provider that sends a gigabyte', () => {
 
   it('is billed for what a client took that leaves, and nothing stays put aside', async () => {
     const response = await chat({ max_tokens: 1_000 });
-    await response.body?.getReader().read();
+    const reader = response.body?.getReader();
+    await reader?.read();
     const id = response.headers.get('x-receipt-id');
-    await response.body?.cancel().catch(() => {});
+    await reader?.cancel();
     await expect.poll(reserved).toBe(0);
     const kept: unknown = await (await fetch(`${service.url}/v1/receipt/${id}`)).json();
     expect(kept).toMatchObject({ call: { complete: false } });

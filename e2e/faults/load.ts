@@ -6,7 +6,7 @@ import { receiptIdOf } from '../../packages/server/test/service.ts';
 import { Acknowledged } from '../acknowledged.ts';
 import { fsck, getJson, type Key, SOUND, statusOf, until, untilAnchored } from '../log-client.ts';
 import { type Payer, payer } from '../payer.ts';
-import { type Env, residentMiB, type Served, tally } from '../process.ts';
+import { ALONE, type Env, residentMiB, type Served, tally } from '../process.ts';
 
 /** Seconds until `/readyz` must show a fault; `RECOVERED_SECONDS` after its end, everything must work again. */
 export const READY_TRUE_SECONDS = 10;
@@ -132,7 +132,10 @@ function expectNoChain(error: unknown): null {
 export async function readiness(url: string): Promise<number> {
   const paths = ['/readyz', '/healthz', '/metrics'];
   const [ready, ...others] = await Promise.all(
-    paths.map(async (path) => (await fetch(url + path, { signal: AbortSignal.timeout(AT_ONCE_MS) })).status),
+    paths.map(
+      async (path) =>
+        (await fetch(url + path, { headers: ALONE, signal: AbortSignal.timeout(AT_ONCE_MS) })).status,
+    ),
   );
   assert.deepEqual(others, [200, 200]);
   return ready ?? 0;

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { toBase64url } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payloadsOf, svcIn } from '../../packages/server/test/compute.ts';
+import { MODELS_FILE } from '../../packages/server/test/models.ts';
 import { startUpstream, type Upstream } from '../../packages/server/test/upstream.ts';
 import { MODEL, OPERATOR_KEY } from '../clients.ts';
 import { createKey, until, untilAnchored } from '../log-client.ts';
@@ -78,6 +79,7 @@ describe('SIGTERM under load, with open streams', () => {
       TALLY_LAME_DUCK_SECONDS: '3',
       TALLY_DRAIN_SECONDS: '4',
       OPENAI_BASE_URL: `${upstream.url}/v1`,
+      TALLY_CONFIG: MODELS_FILE,
       OPENAI_API_KEY: OPERATOR_KEY,
     };
     const service = await serve(env);

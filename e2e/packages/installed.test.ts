@@ -87,7 +87,7 @@ describe('a service out of the packages', () => {
     expect(npx('verify', receipt)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^✓ Valid/) });
   });
 
-  test.each(['/', '/verify', '/docs', '/usage', '/v1/compute/benchmark'])('answers %s', async (page) => {
+  test.each(['/', '/verify', '/docs', '/keys', '/v1/compute/benchmark'])('answers %s', async (page) => {
     const answer = await fetch(`${service.url}${page}`, { headers: { accept: 'text/html' } });
     expect(answer.status).toBe(200);
   });

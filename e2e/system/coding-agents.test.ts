@@ -14,6 +14,7 @@ import {
   verifyCall,
 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withModels } from '../../packages/server/test/models.ts';
 import { startUpstream, type Upstream } from '../../packages/server/test/upstream.ts';
 import { installInto } from '../packages/install.ts';
 import { type Served, serve, tally } from '../process.ts';
@@ -52,7 +53,7 @@ beforeAll(async () => {
     prior: { general: 0.5 },
   };
   const provider = { name: 'native', kind: 'openai', base_url: `${upstream.url}/v1`, speaks: ['responses'] };
-  writeFileSync(config, JSON.stringify({ providers: [provider], models: [native] }));
+  writeFileSync(config, JSON.stringify(withModels({ providers: [provider], models: [native] })));
   service = await serve({
     TALLY_CONFIG: config,
     TALLY_DATA_DIR: join(folder, 'data'),
@@ -254,7 +255,7 @@ describe('Codex works through the service', () => {
 function codexConfig(model: string): string {
   const page = readFileSync(join(root, 'docs/clients/codex.md'), 'utf8');
   const [, config = ''] = /```toml\n(.*?)```/s.exec(page) ?? [];
-  return config.replace('http://127.0.0.1:8787', recorder.url).replace('openai/gpt-5', model);
+  return config.replace('http://127.0.0.1:8787', recorder.url).replace(/(?<=^model = ").+(?=")/m, model);
 }
 
 /** The environment that the page of the client shows, likewise. */

@@ -6,11 +6,14 @@ import { fileURLToPath } from 'node:url';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/tallystick-go', import.meta.url));
 
+/** Version of Go that builds, whichever is installed: torchwood needs 1.27. */
+const GOTOOLCHAIN = 'go1.27.3';
+
 /** Outside of any module unless a folder is given, so that nothing but the version that is asked for counts. */
 const go = (args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = tmpdir()): string =>
   execFileSync('go', args, {
     cwd,
-    env: { ...process.env, CGO_ENABLED: '0', ...env },
+    env: { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN, ...env },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, cast
 
@@ -23,8 +23,19 @@ class _Awaited:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._client, name)
+        if inspect.isasyncgenfunction(method):
+            return lambda *args, **params: self._each(method(*args, **params))
         assert inspect.iscoroutinefunction(method)
         return lambda *args, **params: self._loop.run_until_complete(method(*args, **params))
+
+    def _each(self, items: AsyncGenerator[Any, None]) -> Iterator[Any]:
+        try:
+            while True:
+                yield self._loop.run_until_complete(anext(items))
+        except StopAsyncIteration:
+            return
+        finally:
+            self._loop.run_until_complete(items.aclose())
 
 
 @contextmanager

@@ -143,6 +143,7 @@ def serve(data_dir: Path, **settings: str) -> Iterator[str]:
         "TALLY_DATA_DIR": str(data_dir),
         "NODE_ENV": "test",
         "TALLY_ANCHOR_PERIOD_SECONDS": "2",
+        "TALLY_CONFIG": str(ROOT / "packages/server/test/models.json"),
         **settings,
     }
     with subprocess.Popen(

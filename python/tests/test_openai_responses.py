@@ -58,7 +58,14 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             "speaks": ["responses"],
         }
         config = tmp_path_factory.mktemp("config") / "providers.json"
-        config.write_text(json.dumps({"providers": [provider], "models": [MODEL]}))
+        config.write_text(
+            json.dumps(
+                {
+                    "providers": [provider],
+                    "models": [MODEL, {**MODEL, "id": "anthropic/claude-haiku-4-5"}],
+                }
+            )
+        )
         settings = {
             "TALLY_CONFIG": str(config),
             "ANTHROPIC_BASE_URL": url,

@@ -12,6 +12,8 @@ import json
 import os
 import re
 import secrets
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -40,6 +42,7 @@ from tallystick import (
     parse_tlog_proof,
     sign_statement,
     verify,
+    verify_corrections,
     verify_session,
 )
 from tallystick._lib.encoding import from_base64url
@@ -63,11 +66,61 @@ WITHOUT_METHOD = {
         "getLogPage",
         "getUsagePage",
         "getLeaderboardPage",
+        "getActivityPage",
+        "getCallPage",
+        "getSessionsPage",
+        "getSessionPage",
+        "getKeysPage",
+        "getBalancePage",
+        "getWebhooksPage",
+        "getMembersPage",
+        "getOperatorPage",
+        "getEvidenceBuildPage",
+        "getAsset",
         "getReference",
+        "getIconPicture",
+        "getSvgPicture",
+        "getSocialPicture",
+        "getRobots",
+        "getSitemap",
+        "getLlmsText",
+        "getSecurityText",
         "getErrorReference",
     ),
     **because("It is for the operator's probes.", "getHealth", "getReadiness", "getMetrics"),
     **because("It is for generators of code.", "getOpenApiDocument"),
+    **because(
+        "Tools that speak SCITT call it.",
+        "registerStatement",
+        "getStatementReceipt",
+        "listCoseKeys",
+        "getCoseKey",
+    ),
+    **because(
+        "It is for operators, whose page calls it.",
+        "getOperatorOverview",
+        "restProvider",
+        "resumeProvider",
+        "restModel",
+        "resumeModel",
+    ),
+    **because(
+        "It is for plots.",
+        "countReceipts",
+        "countTenantReceipts",
+        "countAnchors",
+        "countLeaves",
+        "countPostings",
+    ),
+    **because("The page of the status shows it.", "getStatusHistory"),
+    **because(
+        "The page of the balance shows it; get_balance_statement gives the same.",
+        "listBalanceEntries",
+    ),
+    **because(
+        "The page of webhooks does it, for a person who sees that a delivery failed.",
+        "repeatWebhookDelivery",
+    ),
 }
 """Operations that no method calls, with the reason."""
 
@@ -87,6 +140,10 @@ class Given:
     tenant_id: str
     partner: Client
     receipt: str
+    model_call: str
+    """Id of the receipt of a call of a model with the enterprise key."""
+    call_model: Callable[..., str]
+    """Makes another such call, with these members too, and returns the id of its receipt."""
     secret: bytes = field(default_factory=generate_secret_key)
 
     @property
@@ -98,7 +155,12 @@ class Given:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The URL of a service that is paid by x402, and its data."""
     data = tmp_path_factory.mktemp("operations")
-    for url in serve(data, TALLY_PAYMENTS="x402", TALLY_ANCHOR_PERIOD_SECONDS="1"):
+    settings = {
+        "TALLY_PAYMENTS": "x402",
+        "TALLY_ANCHOR_PERIOD_SECONDS": "1",
+        "TALLY_KEEP_CONTENT_DAYS": "1",
+    }
+    for url in serve(data, **settings):
         yield url, data
 
 
@@ -124,7 +186,7 @@ def pattern_of(path: str) -> re.Pattern[str]:
 
 def is_for_models(path: str) -> bool:
     """Whether clients of models make these requests, with ``client_options()``."""
-    ours = r"/v1/compute/(estimate|models|usage|compression|benchmark|member)\b"
+    ours = r"/v1/compute/(estimate|models|usage|compression|benchmark|member|feedback|calls)\b"
     return path.startswith("/v1/compute/") and re.match(ours, path) is None
 
 
@@ -168,7 +230,28 @@ def given(
         opened(kind, url, api_key=partner_key, http_client=http()) as partner,
     ):
         receipt = client.mint_free("x", "p").text
-        yield Given(kind, client, key_id, signing, agent.did, tenant, tenant_id, partner, receipt)
+
+        def call_model(**more: object) -> str:
+            call = httpx.post(
+                f"{url}/v1/compute/chat/completions",
+                headers={"authorization": f"Bearer {key}"},
+                json={"model": "local/extract-1", **CHAT, **more},
+            )
+            return call.headers["x-receipt-id"]
+
+        yield Given(
+            kind,
+            client,
+            key_id,
+            signing,
+            agent.did,
+            tenant,
+            tenant_id,
+            partner,
+            receipt,
+            call_model(),
+            call_model,
+        )
 
 
 HASH = hashlib.sha256(b"a file").hexdigest()
@@ -222,6 +305,26 @@ def session(given: Given) -> None:
     assert caught.value.problem["session"] == expected
     verdict = verify_session(given.client.get_session(session_id))
     assert (verdict.valid, verdict.state, verdict.count) == (True, "open", 2)
+
+
+def stream(given: Given) -> None:
+    head = given.client.sign_stream_head()
+    assert given.client.read_stream(first=1, limit=5)["stream"] == head["stream"]
+
+
+def cose_receipt(given: Given) -> None:
+    given.client.wait_for_anchor(HASH)
+    receipt = given.client.get_cose_receipt(HASH)
+    # A COSE_Sign1 with its tag, an array of four.
+    assert receipt[:2] == b"\xd2\x84"
+
+
+def corrected(given: Given) -> None:
+    first, second = (given.client.mint_free("x", "p") for _ in range(2))
+    ids = [one.receipt["receipt_id"] for one in (first, second)]
+    link = given.client.correct_receipt(*ids, reason="Counted twice.")
+    (found,) = verify_corrections([first.text, second.text, link.text])
+    assert (found.valid, found.reason) == (True, "Counted twice.")
 
 
 def anchor_proof(given: Given) -> None:
@@ -328,6 +431,13 @@ def manifest(given: Given) -> None:
     assert signed.manifest["tenant"] == given.tenant_id
 
 
+def tenant_receipts(given: Given) -> None:
+    issued = given.tenant.emit_tenant_receipt(given.tenant_id, input="listed")
+    receipt_id = issued.receipt["receipt"]["id"]
+    listed = given.tenant.list_tenant_receipts(given.tenant_id, receipt_id=receipt_id)["data"]
+    assert [row["receipt_id"] for row in listed] in ([], [receipt_id])
+
+
 def exports(given: Given) -> None:
     assert len(given.tenant.list_evidence_exports(given.tenant_id)["exports"]) == 2
 
@@ -347,6 +457,90 @@ def models_of_openai(given: Given) -> None:
             assert answer.choices[0].message.content
 
 
+def rating(given: Given) -> None:
+    rated = given.client.rate_call(given.model_call, label="good", comment="Right.")
+    assert rated["score"] == 100
+
+
+def account_keys(given: Given) -> None:
+    made = given.client.create_key(name="nightly", limits={"day_usdc": "5"})
+    changed = given.client.update_key(made["id"], name=None, limits={"requests_per_minute": 9})
+    assert changed["name"] is None
+    assert changed["limits"] == {"day_usdc": "5", "requests_per_minute": 9}
+    rotated = given.client.rotate_key(made["id"], grace_seconds=60)
+    assert rotated["key"] != made["key"]
+    page = given.client.list_keys(limit=1)
+    assert len(page["data"]) == 1
+    assert page["next_cursor"] is not None
+    assert given.client.list_keys(cursor=page["next_cursor"])["data"]
+    limits = given.client.get_limits()["data"]
+    assert [one["limits"] for one in limits] == [{}]
+    assert given.client.revoke_key(made["id"])["revoked_at"] is not None
+
+
+def call_content(given: Given) -> None:
+    call = given.call_model(svc={"keep": True})
+    content = given.client.get_call_content(call)
+    assert content["answer"] is not None
+    given.client.delete_call_content(call)
+    with pytest.raises(TallyError) as refused:
+        given.client.get_call_content(call)
+    assert refused.value.code == "content_not_kept"
+
+
+def webhooks(given: Given) -> None:
+    # Nothing listens there.
+    made = given.client.create_webhook("http://127.0.0.1:9/", ["key.revoked"])
+    assert made["secret"].startswith("whsec_")
+    assert given.client.list_webhooks()["data"][0]["id"] == made["id"]
+    message = given.client.test_webhook(made["id"])["id"]
+    listed = given.client.list_webhook_deliveries(made["id"], limit=5)["data"]
+    assert [delivery["id"] for delivery in listed] == [message]
+    rotated = given.client.rotate_webhook_secret(made["id"], grace_seconds=60)
+    assert rotated["secret"] != made["secret"]
+    assert given.client.update_webhook(made["id"], enabled=False)["enabled"] is False
+    given.client.delete_webhook(made["id"])
+    assert given.client.list_webhooks()["data"] == []
+
+
+def model_calls(given: Given) -> None:
+    def of(call_id: str) -> list[str]:
+        return [call["id"] for call in given.client.list_calls(receipt_id=call_id)["data"]]
+
+    eventually(lambda: of(given.model_call) == [given.model_call])
+    assert given.client.list_calls(min_cost="1000")["data"] == []
+    counted = given.client.count_calls(bucket="day", by="model")["data"]
+    assert any(sums["by"] == "local/extract-1" for sums in counted)
+    assert given.client.get_call(given.model_call)["id"] == given.model_call
+
+
+def followed(given: Given) -> None:
+    made: list[str] = []
+    got = threading.Event()
+
+    def calling() -> None:
+        while not got.wait(0.5):
+            made.append(given.call_model())
+
+    caller = threading.Thread(target=calling)
+    caller.start()
+    calls = given.client.follow_calls(model="local/extract-1")
+    try:
+        assert next(calls)["model"] == "local/extract-1"
+    finally:
+        got.set()
+        caller.join()
+        calls.close()
+    assert made
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 CALLS: dict[str, Callable[[Given], object]] = {
     "mint_free": lambda given: given.client.mint_free("x", "p"),
     "emit": lambda given: given.client.emit(payload={"order": 42}),
@@ -361,7 +555,12 @@ CALLS: dict[str, Callable[[Given], object]] = {
     "get_anchor_by_hash": lambda given: given.client.get_anchor_by_hash(HASH),
     "wait_for_anchor": lambda given: given.client.wait_for_anchor(HASH),
     "get_anchor_proof": anchor_proof,
+    "get_cose_receipt": cose_receipt,
     "get_receipt": lambda given: given.client.get_receipt(json.loads(given.receipt)["receipt_id"]),
+    "correct_receipt": corrected,
+    "get_corrections": lambda given: given.client.get_corrections(
+        json.loads(given.receipt)["receipt_id"]
+    ),
     "verify": lambda given: given.client.verify(given.receipt),
     "verify_many": lambda given: given.client.verify_many([given.receipt]),
     "pricing": lambda given: given.client.pricing(),
@@ -370,11 +569,21 @@ CALLS: dict[str, Callable[[Given], object]] = {
     "submit_issuer_statement": submit_statement,
     "issuer": lambda given: given.client.issuer(f"did:svc:{given.handle}"),
     "fetch_trust": lambda given: given.client.fetch_trust(),
+    "trust_version": lambda given: given.client.trust_version(1),
     "get_did_document": lambda given: given.client.get_did_document(),
     "get_status": lambda given: verify(given.client.get_status()),
     "list_payable_resources": lambda given: given.client.list_payable_resources(),
     "get_log_status": lambda given: given.client.get_log_status(),
     "list_postings": lambda given: given.client.list_postings(limit=5),
+    "sign_stream_head": lambda given: given.client.sign_stream_head(),
+    "read_stream": stream,
+    "list_leaves": lambda given: given.client.list_leaves(from_index=0, limit=5),
+    "list_anchors": lambda given: given.client.list_anchors(from_=0, limit=5),
+    "list_receipts": lambda given: given.client.list_receipts(
+        profile="nano", status="ok", min_cost="0", to=1
+    ),
+    "list_sessions": lambda given: given.client.list_sessions(from_=0, limit=5),
+    "list_tenant_receipts": tenant_receipts,
     "get_checkpoint": checkpoint,
     "get_tile": tile,
     "quote_key": lambda given: given.client.quote_key(tier="pro", contact="example.com"),
@@ -388,11 +597,36 @@ CALLS: dict[str, Callable[[Given], object]] = {
         address="0x52908400098527886E0F7030069857D2E4169EE7", amount="2.5"
     ),
     "list_withdrawals": withdrawals,
+    "list_keys": account_keys,
+    "create_key": account_keys,
+    "update_key": account_keys,
+    "revoke_key": account_keys,
+    "rotate_key": account_keys,
+    "get_limits": account_keys,
+    "list_calls": model_calls,
+    "count_calls": model_calls,
+    "get_call": model_calls,
+    "follow_calls": followed,
+    "get_call_content": call_content,
+    "delete_call_content": call_content,
+    **dict.fromkeys(
+        (
+            "list_webhooks",
+            "create_webhook",
+            "update_webhook",
+            "delete_webhook",
+            "test_webhook",
+            "list_webhook_deliveries",
+            "rotate_webhook_secret",
+        ),
+        webhooks,
+    ),
     "get_compute_descriptor": lambda given: given.client.get_compute_descriptor(),
     "list_models": lambda given: given.client.list_models(),
     "get_model": model,
     "estimate_chat_completion": lambda given: given.client.estimate_chat_completion(CHAT),
     "get_usage": usage,
+    "rate_call": rating,
     "get_compression_stats": lambda given: given.client.get_compression_stats(),
     "get_benchmark": benchmark,
     "get_semantic_benchmark": lambda given: given.client.get_semantic_benchmark(),
@@ -442,7 +676,7 @@ def methods_of(kind: type) -> dict[str, Any]:
 def test_both_clients_have_the_same_methods_and_all_are_called_here() -> None:
     sync, asynchronous = methods_of(Client), methods_of(AsyncClient)
     assert sync.keys() - {"close"} == asynchronous.keys() - {"aclose"} == CALLS.keys()
-    for name in CALLS.keys() - {"meter", "client_options"}:
+    for name in CALLS.keys() - {"meter", "client_options", "follow_calls"}:
         assert inspect.signature(sync[name]) == inspect.signature(asynchronous[name])
 
 

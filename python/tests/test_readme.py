@@ -1,7 +1,8 @@
-"""The README's code runs as printed."""
+"""The code in the README and on the landing page runs as printed."""
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -37,3 +38,13 @@ def test_block(
 
 def test_blocks_are_found() -> None:
     assert len(BLOCKS) == 7
+
+
+@with_node
+def test_landing_page(service: str, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "packages" / "web" / "src" / "landing" / "page.html").read_text()
+    found = re.search(r'id="code-python".*?<pre>(.*?)</pre>', page, re.DOTALL)
+    assert found is not None
+    code = html.unescape(re.sub(r"<[^>]+>", "", found[1])).replace("$TALLY_URL", service)
+    exec(compile(code, "page.html", "exec"), {})
+    assert capsys.readouterr().out == "True\n"

@@ -25,16 +25,20 @@ from support import (
 
 from tallystick import (
     NOT_ASKED,
+    CorrectionVerdict,
     SessionValue,
     SessionVerification,
+    TallyError,
     Trust,
     TrustPin,
     Verification,
+    WitnessPolicyError,
     anchored_hash,
     apply_statement,
     canonicalize,
     check_cosignature,
     check_issuer_document,
+    check_ml_dsa_cosignature,
     check_opened_value,
     check_opening,
     check_trust,
@@ -45,7 +49,9 @@ from tallystick import (
     opening_key,
     parse_anchor_ref,
     parse_json,
+    parse_ml_dsa_verifier_key,
     parse_tlog_proof,
+    parse_witness_policy,
     public_key_of_did_key,
     read_signed_statement,
     salt_commitment,
@@ -53,8 +59,11 @@ from tallystick import (
     salted_hash,
     sign_request,
     verify,
+    verify_corrections,
     verify_ed25519,
     verify_session,
+    verify_stream,
+    verify_trust_fork,
 )
 from tallystick._lib.encoding import from_base64url, from_hex, from_multibase, to_base64url
 from tallystick._lib.issuers import IssuerDocument
@@ -90,6 +99,7 @@ OTHER_FILES = [
     "calls-responses.json",
     "checkpoints.json",
     "commitments.json",
+    "corrections.json",
     "currencies.json",
     "ed25519.json",
     "encodings.json",
@@ -102,13 +112,17 @@ OTHER_FILES = [
     "json-gate.json",
     "keys.json",
     "message-signatures.json",
+    "ml-dsa-cosignatures.json",
     "recipients.json",
     "session-hashes.json",
     "session-openings.json",
     "sessions.json",
     "statements.json",
+    "streams.json",
     "tlog-proofs.json",
+    "trust-forks.json",
     "trust.json",
+    "witness-policies.json",
 ]
 SEEDS = {key["name"]: key["seed"] for key in json.loads((VECTORS / "keys.json").read_text())}
 
@@ -315,6 +329,29 @@ def test_checkpoints(case: Case) -> None:
     assert outcome(found) == case["expected"]
 
 
+@pytest.mark.parametrize("case", vectors("witness-policies.json"))
+def test_witness_policies(case: Case) -> None:
+    def found() -> Case:
+        try:
+            policy = parse_witness_policy(base64.b64decode(case["policy_base64"]))
+        except WitnessPolicyError as fault:
+            return {"code": fault.code, "reason": fault.reason, "line": fault.line}
+        witnessed, _ = policy.judge(case["checkpoint"])
+        judged = {**vars(witnessed), "by": list(witnessed.by)}
+        return {"witnessed": judged, "unknown_keys": len(policy.findings)}
+
+    assert found() == case["expected"]
+
+
+@pytest.mark.parametrize("case", vectors("ml-dsa-cosignatures.json"))
+def test_ml_dsa_cosignatures(case: Case) -> None:
+    name, public_key = parse_ml_dsa_verifier_key(case["witness"])
+    found = check_ml_dsa_cosignature(case["note"], name=name, public_key=public_key)
+    assert found == case["expected"]
+    with pytest.raises(TallyError, match="0x06"):
+        parse_ml_dsa_verifier_key(case["witness"][:-4] + "AAAA")
+
+
 @pytest.mark.parametrize("case", vectors("tlog-proofs.json"))
 def test_tlog_proofs(case: Case) -> None:
     def found() -> Case:
@@ -350,11 +387,44 @@ def test_trust(case: Case) -> None:
     assert outcome(pinned) == case["expected"]
 
 
+@pytest.mark.parametrize("case", vectors("trust-forks.json"))
+def test_trust_fork(case: Case) -> None:
+    def proven() -> Case:
+        fork = verify_trust_fork(case["file"])
+        return {
+            "root": fork.root,
+            "kind": fork.kind,
+            "versions": [pin.version for pin in fork.bundles],
+        }
+
+    assert outcome(proven) == case["expected"]
+
+
+@pytest.mark.parametrize("case", vectors("streams.json"))
+def test_stream(case: Case) -> None:
+    def judged() -> Case:
+        given = [(one["sha256"], one["issued_at"]) for one in case["given"]]
+        verdict = verify_stream(case["heads"], case["hashes"], given, first=case["first"])
+        faults = [
+            {"kind": fault.kind, "index": fault.index, "sha256": fault.sha256}
+            for fault in verdict.faults
+        ]
+        return {
+            "complete": verdict.complete,
+            "faults": faults,
+            "given": verdict.given,
+            "uncounted": verdict.uncounted,
+        }
+
+    assert outcome(judged) == case["expected"]
+
+
 def session_verdict_on(case: Case) -> SessionVerification:
+    authority = case.get("authority")
     return verify_session(
         case["file"],
         now=instant(case["now"]),
-        trust=Trust(STORES.get(case["trust"], [])),
+        trust=Trust(STORES.get(case["trust"], []), [] if authority is None else [authority]),
         key=case.get("key"),
         referenced=case.get("referenced", []),
     )
@@ -376,7 +446,7 @@ def test_the_core_gives_the_same_verdict_on_sessions_in_every_word() -> None:
         """
         return Promise.all(value.cases.map((one) => core.verifySession(one.file, {
           now: Date.parse(one.now),
-          trust: core.trustOf(value.stores[one.trust]),
+          trust: core.trustOf(value.stores[one.trust], one.authority ? [one.authority] : []),
           key: one.key,
           referenced: one.referenced,
         })));
@@ -384,6 +454,43 @@ def test_the_core_gives_the_same_verdict_on_sessions_in_every_word() -> None:
         {"cases": cases, "stores": STORES},
     )
     assert [session_verdict_on(case).to_json() for case in cases] == theirs
+
+
+def corrections_in(case: Case) -> list[CorrectionVerdict]:
+    trust = Trust(STORES.get(case["trust"], []))
+    return verify_corrections(case["documents"], now=instant(case["now"]), trust=trust)
+
+
+@pytest.mark.parametrize("case", vectors("corrections.json"))
+def test_corrections(case: Case) -> None:
+    found = [
+        {
+            "receipt_id": one.receipt_id,
+            "valid": one.valid,
+            "trusted": one.trusted,
+            "corrects": one.corrects.state,
+            "correction": one.correction.state,
+            "faults": len(one.faults),
+        }
+        for one in corrections_in(case)
+    ]
+    assert found == case["expected"]
+
+
+@with_node
+def test_the_core_gives_the_same_verdict_on_corrections_in_every_word() -> None:
+    cases = [one.values[0] for one in vectors("corrections.json")]
+    theirs = core(
+        """
+        return Promise.all(value.cases.map((one) => core.verifyCorrections(one.documents, {
+          now: Date.parse(one.now),
+          trust: core.trustOf(value.stores[one.trust]),
+        })));
+        """,
+        {"cases": cases, "stores": STORES},
+    )
+    ours = [[one.to_json() for one in corrections_in(case)] for case in cases]
+    assert ours == theirs
 
 
 @pytest.mark.parametrize("case", vectors("session-hashes.json"))

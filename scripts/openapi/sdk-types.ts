@@ -6,6 +6,11 @@ const OPERATIONS = [
   'quoteKey',
   'getKeyOrder',
   'buyKey',
+  'listKeys',
+  'getLimits',
+  'updateKey',
+  'rotateKey',
+  'rotateWebhookSecret',
   'getBalance',
   'getBalanceStatement',
   'quoteTopUp',
@@ -14,6 +19,19 @@ const OPERATIONS = [
   'listWithdrawals',
   'getLogStatus',
   'listPostings',
+  'listLeaves',
+  'getCorrections',
+  'listReceipts',
+  'listTenantReceipts',
+  'listAnchors',
+  'listSessions',
+  'listCalls',
+  'countCalls',
+  'getCall',
+  'listWebhooks',
+  'createWebhook',
+  'testWebhook',
+  'listWebhookDeliveries',
   'getPricing',
   'selectProfile',
   'getDidDocument',
@@ -22,6 +40,8 @@ const OPERATIONS = [
   'getModel',
   'estimateChatCompletion',
   'getUsage',
+  'rateCall',
+  'getCallContent',
   'getCompressionStats',
   'getBenchmark',
   'getSemanticBenchmark',
@@ -74,7 +94,8 @@ function answerOf(document: JsonObject, operationId: string): JsonObject {
   for (const methods of Object.values(document['paths'] as Record<string, Record<string, JsonObject>>)) {
     for (const operation of Object.values(methods)) {
       if (operation['operationId'] !== operationId) continue;
-      const { 200: ok } = operation['responses'] as Record<string, { content: Record<string, JsonObject> }>;
+      const answers = operation['responses'] as Record<string, { content?: Record<string, JsonObject> }>;
+      const ok = answers['200'] ?? answers['201'] ?? answers['202'];
       const json = Object.entries(ok?.content ?? {}).find(([type]) => type.endsWith('json'));
       if (json !== undefined) return json[1]['schema'] as JsonObject;
     }

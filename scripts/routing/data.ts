@@ -1,11 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { type PromptFeatures, readPrompt } from '../../packages/inference/src/router/features.ts';
+import { pathsIn, publicDataFolder } from '../public-data.ts';
 import { parseCsv } from './csv.ts';
 import type { Graded } from './curve.ts';
 import { duplicateGroups } from './duplicates.ts';
-
-/** Folder with graded answers of two models to MMLU and GSM8K (lm-sys/RouteLLM). It is not part of the project. */
-const FOLDER = new URL('../../../shared/data/routing/', import.meta.url);
 
 export const WEAK = 'mistralai/Mixtral-8x7B-Instruct-v0.1';
 export const STRONG = 'gpt-4-1106-preview';
@@ -24,14 +23,16 @@ export interface RoutingData {
   readonly gsm8k: readonly Example[];
 }
 
-/** Reads the data, and computes what the router sees of each prompt. @throws Error if the data are missing */
+/**
+ * Reads graded answers of two models to MMLU and GSM8K, and computes what the router sees of each prompt.
+ * @throws MissingData
+ */
 export function readRoutingData(): RoutingData {
-  if (!existsSync(FOLDER))
-    throw new Error(`There is no ${FOLDER.pathname}: the graded answers lie beside the project.`);
-  const files = readdirSync(new URL('mmlu/', FOLDER)).toSorted();
+  const folder = publicDataFolder('routing');
+  const subjects = pathsIn(folder, 'mmlu', { named: 'mmlu_*.csv' });
   const rows = [
-    ...files.flatMap((file) => read(`mmlu/${file}`, file.replace(/^mmlu_|\.csv$/g, ''))),
-    ...read('gsm8k_responses.csv', 'gsm8k'),
+    ...subjects.flatMap((path) => read(path, basename(path).replace(/^mmlu_|\.csv$/g, ''))),
+    ...read(join(folder, 'gsm8k_responses.csv'), 'gsm8k'),
   ];
   const groups = duplicateGroups(rows.map(({ prompt }) => prompt));
   const examples = rows.map((row, index) => ({ ...row, group: groups[index] ?? index }));
@@ -41,8 +42,8 @@ export function readRoutingData(): RoutingData {
   };
 }
 
-function read(name: string, subject: string): Omit<Example, 'group'>[] {
-  return parseCsv(readFileSync(new URL(name, FOLDER), 'utf8')).map((row) => {
+function read(path: string, subject: string): Omit<Example, 'group'>[] {
+  return parseCsv(readFileSync(path, 'utf8')).map((row) => {
     const prompt = row['prompt'] ?? '';
     return {
       prompt,

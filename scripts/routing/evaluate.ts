@@ -2,24 +2,36 @@ import { apply, expand, type LinearModel } from '../../packages/inference/src/ro
 import type { Example } from './data.ts';
 import { train } from './train.ts';
 
-/** The predicted gain of each example, from a model that saw neither its fold nor a near-duplicate of its fold. */
-export function heldOut(
+/** A part of the examples, and the model of those that are neither in it nor near-duplicates of its. */
+export interface Fold {
+  readonly indices: readonly number[];
+  readonly seen: readonly Example[];
+  readonly model: LinearModel;
+}
+
+/** Leaves out each fold in turn. */
+export function* folds(
   examples: readonly Example[],
   foldOf: (example: Example) => string,
   unitOf: (example: Example) => string = foldOf,
-): Float64Array {
-  const scores = new Float64Array(examples.length);
+): Generator<Fold> {
   for (const fold of new Set(examples.map(foldOf))) {
-    const tested = new Set(examples.filter((example) => foldOf(example) === fold).map(({ group }) => group));
+    const indices = examples.flatMap((example, index) => (foldOf(example) === fold ? [index] : []));
+    const tested = new Set(indices.map((index) => examples[index]!.group));
     const seen = examples.filter((example) => foldOf(example) !== fold && !tested.has(example.group));
-    const { model } = train(seen, unitOf);
-    for (const [index, example] of examples.entries())
-      if (foldOf(example) === fold) scores[index] = gainOf(example, model);
+    yield { indices, seen, model: train(seen, unitOf).model };
   }
+}
+
+/** The predicted gain of each example of some folds, each from the model that did not see it. */
+export function gainsOf(examples: readonly Example[], parts: Iterable<Fold>): Float64Array {
+  const scores = new Float64Array(examples.length);
+  for (const { indices, model } of parts)
+    for (const index of indices) scores[index] = gainOf(examples[index]!, model);
   return scores;
 }
 
-export function gainOf({ features }: Example, model: LinearModel): number {
+export function gainOf({ features }: Pick<Example, 'features'>, model: LinearModel): number {
   return apply(model.heads.gain, expand(features.values, model));
 }
 

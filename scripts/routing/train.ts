@@ -5,7 +5,7 @@ import {
   type Standard,
   standardise,
 } from '../../packages/inference/src/router/difficulty.ts';
-import { SUPPORT } from '../../packages/inference/src/router/features.ts';
+import { type Bound, FIRST_DEMAND, LIKENESS } from '../../packages/inference/src/router/features.ts';
 import { apgr } from './curve.ts';
 import type { Example } from './data.ts';
 import { addRow, combine, type Moments, noMoments, type Solution, solve } from './ridge.ts';
@@ -13,7 +13,7 @@ import { addRow, combine, type Moments, noMoments, type Solution, solve } from '
 const PENALTIES = [300, 1_000, 3_000, 6_000, 10_000] as const;
 const INNER_FOLDS = 5;
 /** Share of examples at either end whose values count as unlike the training data. */
-const SUPPORT_TAIL = 0.005;
+const SUPPORT_TAIL = { choice: 0.005, free: 0.02 } as const;
 
 export interface Trained {
   readonly model: LinearModel;
@@ -25,7 +25,11 @@ export interface Trained {
  * @param foldOf unit that the inner folds must not split: subject or group of duplicates
  */
 export function train(examples: readonly Example[], foldOf: (example: Example) => string): Trained {
-  const values = examples.map(({ features }) => features.values);
+  const values = examples.map(({ features }) => features.values.slice(0, FIRST_DEMAND));
+  const support = supportOf(
+    examples.map(({ features }) => features.values),
+    examples[0]?.features.form ?? 'free',
+  );
   const standard = standardOf(values);
   const rows = values.map((row) => Float64Array.from(expand(row, standard)));
   const folds = innerFolds(examples, foldOf);
@@ -37,7 +41,7 @@ export function train(examples: readonly Example[], foldOf: (example: Example) =
   const penalty = bestPenalty(examples, rows, folds, parts, all);
   const [weak, gain] = solve(all, penalty).map(rounded);
   if (weak === undefined || gain === undefined) throw new Error('Two targets have two solutions.');
-  return { model: { ...standard, support: supportOf(values), heads: { weak, gain } }, penalty };
+  return { model: { ...standard, support, heads: { weak, gain } }, penalty };
 }
 
 function bestPenalty(
@@ -78,13 +82,13 @@ function innerFolds(examples: readonly Example[], foldOf: (example: Example) => 
 }
 
 function standardOf(values: readonly (readonly number[])[]): Standard {
-  const { mean, deviation } = moments(values);
+  const { mean, deviation } = meansOf(values);
   const products = values.map((row) => cross(standardise(row, mean, deviation)));
-  const crossed = moments(products);
+  const crossed = meansOf(products);
   return { mean, deviation, crossedMean: crossed.mean, crossedDeviation: crossed.deviation };
 }
 
-function moments(rows: readonly ArrayLike<number>[]): { mean: number[]; deviation: number[] } {
+export function meansOf(rows: readonly ArrayLike<number>[]): { mean: number[]; deviation: number[] } {
   const width = rows[0]?.length ?? 0;
   const mean = new Float64Array(width);
   const square = new Float64Array(width);
@@ -102,18 +106,23 @@ function moments(rows: readonly ArrayLike<number>[]): { mean: number[]; deviatio
   };
 }
 
-function supportOf(values: readonly (readonly number[])[]): [number, number][] {
-  return SUPPORT.map((feature) => {
+function supportOf(
+  values: readonly (readonly number[])[],
+  form: keyof typeof LIKENESS,
+): LinearModel['support'] {
+  const tail = SUPPORT_TAIL[form];
+  const boundOf = ([feature, side]: Bound): number[] => {
     const sorted = Float64Array.from(values, (row) => row[feature]!).sort();
-    const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))]!;
-    return [at(SUPPORT_TAIL), at(1 - SUPPORT_TAIL)];
-  });
+    return [feature, side, sorted[Math.floor((side < 0 ? tail : 1 - tail) * (sorted.length - 1))]!];
+  };
+  const { needed, usual } = LIKENESS[form];
+  return { needed: needed.map(boundOf), usual: usual.map(boundOf) };
 }
 
 function rounded({ constant, weights }: Solution): { constant: number; weights: number[] } {
   return { constant: short(constant), weights: Array.from(weights, short) };
 }
 
-function short(value: number): number {
+export function short(value: number): number {
   return Number(value.toPrecision(5));
 }

@@ -14,6 +14,7 @@ import {
 } from '../../packages/core/src/index.ts';
 import { type AnchorCase, anchored, anchorOf, authority, ORIGIN, specifiedOnly } from './anchor-base.ts';
 import { datedCases } from './anchors-dated.ts';
+import { earlierCases } from './anchors-earlier.ts';
 import { forgedAnchorCases } from './anchors-forged.ts';
 import { leaves, signedBody } from './bill.ts';
 import { type CaseOptions, casesOf, ISSUED_SECONDS } from './cases.ts';
@@ -37,6 +38,7 @@ export async function anchorCases(): Promise<AnchorCase[]> {
     ...(await unknownLogCases(receipt)),
     ...(await carriedCases(receipt)),
     ...(await placeCases(receipt)),
+    ...(await earlierCases(receipt)),
     ...(await familyCases()),
     ...(await datedCases()),
     ...(await forgedAnchorCases(receipt)),

@@ -6,6 +6,7 @@ import { benchmarkCases } from './benchmark.ts';
 import { callFiles } from './calls.ts';
 import { checkpointCases } from './checkpoints.ts';
 import { commitmentCases } from './commitments.ts';
+import { correctionCases } from './corrections.ts';
 import { countersignatureCases } from './countersignatures.ts';
 import { currencyCodes } from './currencies.ts';
 import { ed25519Cases } from './ed25519.ts';
@@ -23,6 +24,7 @@ import { keyNames, seedOf, signers } from './keys.ts';
 import { legacyCases } from './legacy.ts';
 import { messageSignatureCases } from './message-signatures.ts';
 import { meteringCases } from './metering.ts';
+import { mlDsaCosignatureCases } from './ml-dsa-cosignatures.ts';
 import { nanoCases } from './nano.ts';
 import { pqCases } from './pq.ts';
 import { rawCases } from './raw.ts';
@@ -33,8 +35,11 @@ import { standardCases } from './standard.ts';
 import { statementCases } from './statements.ts';
 import { statusCases } from './status.ts';
 import { stores } from './stores.ts';
+import { streamCases } from './streams.ts';
 import { tlogProofCases } from './tlog-proofs.ts';
 import { trustCases } from './trust.ts';
+import { trustForkCases } from './trust-forks.ts';
+import { witnessPolicyCases } from './witness-policies.ts';
 
 /** Every file of spec/vectors by name, with its text: the same texts each time, since nothing here is random or reads a clock. */
 export async function buildVectors(): Promise<Map<string, string>> {
@@ -46,6 +51,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     ...(await callFiles()),
     'checkpoints.json': await checkpointCases(),
     'commitments.json': commitmentCases(),
+    'corrections.json': await correctionCases(),
     'countersignatures.json': await countersignatureCases(),
     'currencies.json': currencyCodes(),
     'ed25519.json': ed25519Cases(),
@@ -64,6 +70,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'legacy.json': await legacyCases(),
     'message-signatures.json': await messageSignatureCases(),
     'metering.json': await meteringCases(),
+    'ml-dsa-cosignatures.json': await mlDsaCosignatureCases(),
     'nano.json': await nanoCases(),
     'pq.json': await pqCases(),
     'raw.json': await rawCases(),
@@ -75,8 +82,11 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'standard.json': await standardCases(),
     'statements.json': await statementCases(),
     'status.json': await statusCases(),
+    'streams.json': await streamCases(),
     'tlog-proofs.json': await tlogProofCases(),
     'trust.json': await trustCases(),
+    'trust-forks.json': await trustForkCases(),
+    'witness-policies.json': await witnessPolicyCases(),
   };
   return new Map(
     Object.entries(contents).map(([name, content]) => [name, `${JSON.stringify(content, null, 2)}\n`]),

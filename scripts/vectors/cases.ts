@@ -48,6 +48,7 @@ const CONTRADICTIONS = new Set([
   'issued_at',
   'issuer',
   'key_window',
+  'pq_key_window',
   'anchor',
   'anchor_checkpoint',
   'anchor_transaction',

@@ -19,7 +19,7 @@ import { signMetering } from './sign.ts';
 const { accepts, refuses } = casesOf('metering');
 
 /** A metering receipt of the service. `compiledAt` is the time in the body's compiled_at, in Unix seconds. */
-async function receipt(
+export async function receipt(
   bill: Bill,
   compiledAt: number = ISSUED_SECONDS,
   signer: Signer = signers.service,

@@ -1,7 +1,8 @@
-import type { JsonObject } from '../../packages/core/src/index.ts';
+import type { JsonObject, JsonValue, ProfileFacts } from '../../packages/core/src/index.ts';
 import { type Change, casesOf, changes, ISSUED_SECONDS, NOT_REACHED, type ReceiptCase } from './cases.ts';
-import { withMember, withoutMember } from './change.ts';
+import { textAt, withMember, withoutMember } from './change.ts';
 import { signers } from './keys.ts';
+import { pqSigner } from './pq-keys.ts';
 import { emitted } from './profile-base.ts';
 import { forgedProfiles } from './profile-forged.ts';
 import { signByReference } from './sign.ts';
@@ -31,6 +32,14 @@ const malformed: readonly Change[] = [
   ['receipt_profile', 'standard'],
 ];
 
+const secondMalformed: readonly Change[] = [
+  ['pq_signature', null],
+  ['pq_signature', {}],
+  ['pq_signature.alg', ''],
+  ['pq_signature.key_id', 7],
+  ['pq_signature.sig_b64u', null],
+];
+
 export async function pqCases(): Promise<ReceiptCase[]> {
   const good = await emitted('pq');
   const another = await emitted('pq', { auditorVerifier: true });
@@ -45,6 +54,7 @@ export async function pqCases(): Promise<ReceiptCase[]> {
       ['issuer'],
     ),
     ...malformedCases(good),
+    ...(await secondSignatureCases()),
   ];
 }
 
@@ -85,3 +95,95 @@ function malformedCases(good: JsonObject): ReceiptCase[] {
     ),
   ];
 }
+
+/** Receipts with the experimental second signature. */
+async function secondSignatureCases(): Promise<ReceiptCase[]> {
+  const by = (
+    name: Parameters<typeof pqSigner>[0],
+    changes: Partial<ProfileFacts> = {},
+  ): Promise<JsonObject> => emitted('pq', changes, {}, signers.service, pqSigner(name));
+  const good = await by('service');
+  const another = await by('service', { auditorVerifier: true });
+  const resigned = (path: string, value: JsonValue): Promise<JsonObject> =>
+    signByReference(withMember(good, path, value), signers.service);
+  const signature = textAt(good, 'pq_signature.sig_b64u');
+  const bad = ['pq_signature'];
+  return [
+    accepts('signed twice', 'ML-DSA-65 over all but both signatures; Ed25519 over all but its own.', good, {
+      nulls: ['anchor'],
+    }),
+    accepts('signed twice, issuer unknown', 'Nothing says which ML-DSA key the issuer has.', good, {
+      trust: 'empty',
+      nulls: ['issuer', 'key_window', 'pq_signature', 'anchor'],
+    }),
+    accepts(
+      'ML-DSA key that is not listed',
+      'A key that nobody vouches for proves nothing.',
+      await by('stranger'),
+      {
+        nulls: ['pq_signature', 'anchor'],
+      },
+    ),
+    accepts(
+      'another algorithm',
+      'What a later release may add is not judged.',
+      await resigned('pq_signature.alg', 'ML-DSA-87'),
+      { nulls: ['pq_signature', 'anchor'] },
+    ),
+    accepts('compromised ML-DSA key', 'Nothing proves that it signed before.', await by('compromised'), {
+      nulls: ['pq_key_window', 'anchor'],
+    }),
+    refuses('retired ML-DSA key', 'It signed after its end.', await by('retired'), ['pq_key_window']),
+    refuses('ML-DSA signature taken away', 'Ed25519 covers it.', withoutMember(good, 'pq_signature'), [
+      'signature',
+      ...bad,
+    ]),
+    refuses(
+      'ML-DSA signature taken away and signed again',
+      'The posture says that there is one.',
+      await signByReference(withoutMember(good, 'pq_signature'), signers.service),
+      bad,
+    ),
+    refuses(
+      'ML-DSA signature of another receipt',
+      'Only Ed25519 was made again.',
+      await resigned('pq_signature.sig_b64u', textAt(another, 'pq_signature.sig_b64u')),
+      bad,
+    ),
+    refuses(
+      'contents changed and signed again',
+      'As one could who has broken Ed25519 alone.',
+      await resigned('subject.ok', false),
+      bad,
+    ),
+    refuses(
+      'ML-DSA signature too short',
+      '3,309 bytes.',
+      await resigned('pq_signature.sig_b64u', signature.slice(0, -4)),
+      bad,
+    ),
+    refuses(
+      'ML-DSA signature is no base64url',
+      'Nothing to check.',
+      await resigned('pq_signature.sig_b64u', '!'),
+      bad,
+    ),
+    refuses(
+      'ML-DSA signature of a changed byte',
+      'The first one.',
+      await resigned('pq_signature.sig_b64u', flipped(signature)),
+      bad,
+    ),
+    ...secondMalformed.map(([path, value]) =>
+      refuses(
+        `${path} is ${JSON.stringify(value)}`,
+        'The form is wrong.',
+        withMember(good, path, value),
+        ['format'],
+        NOT_REACHED,
+      ),
+    ),
+  ];
+}
+
+const flipped = (text: string): string => (text.startsWith('A') ? 'B' : 'A') + text.slice(1);

@@ -2,6 +2,7 @@ import {
   emitReceipt,
   type Issuance,
   type JsonObject,
+  type PqSigner,
   type Profile,
   type ProfileFacts,
   type Signer,
@@ -32,6 +33,7 @@ export async function emitted(
   changes: Partial<ProfileFacts> = {},
   issuance: Partial<Issuance> = {},
   signer: Signer = signers.service,
+  pq: PqSigner | null = null,
 ): Promise<JsonObject> {
   const base = {
     receiptId: `r_${profile}_${ISSUED_SECONDS}_0123456789ab`,
@@ -39,5 +41,7 @@ export async function emitted(
     issuerDid: SERVICE_DID,
     issuerVerified: true,
   };
-  return asDocument(await emitReceipt(profile, { ...facts, ...changes }, { ...base, ...issuance }, signer));
+  return asDocument(
+    await emitReceipt(profile, { ...facts, ...changes }, { ...base, ...issuance }, signer, pq),
+  );
 }

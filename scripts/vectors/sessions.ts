@@ -1,4 +1,5 @@
 import {
+  type AnchorAuthority,
   canonicalBytes,
   commitSalt,
   declaredSigner,
@@ -19,6 +20,7 @@ import {
   toBase64url,
   toHex,
 } from '../../packages/core/src/index.ts';
+import { anchorOf, authority } from './anchor-base.ts';
 import { ISSUED_MS, NOW } from './cases.ts';
 import { signers } from './keys.ts';
 import { SERVICE_DID, type StoreName } from './stores.ts';
@@ -30,6 +32,8 @@ export interface SessionCase {
   /** The text of the file. */
   readonly file: string;
   readonly trust: StoreName;
+  /** The log that the trust lists, if it lists one. */
+  readonly authority?: AnchorAuthority;
   /** The pinned key, if one is. */
   readonly key?: string;
   /** Receipts that are given beside the file. */
@@ -42,6 +46,7 @@ export interface SessionCase {
     readonly state: 'open' | 'closed' | 'none';
     readonly count: number;
     readonly head: string | null;
+    readonly anchored_up_to: number | null;
     readonly references: Readonly<Record<ReferenceState, number>>;
     /** In the order of their lines; those of no line come last. */
     readonly faults: readonly { name: SessionFaultName; line: number | null; seq: number | null }[];
@@ -116,7 +121,14 @@ export async function sessionCases(): Promise<SessionCase[]> {
   const closed = [...open, await recorder.close()];
   const [l0 = '', l1 = '', l2 = '', l3 = '', l4 = ''] = closed;
   const base = { trust: 'known', key: own.keyId, now: NOW } as const;
-  const whole = { valid: true, integrity: true, trusted: true, references: NONE, faults: [] };
+  const whole = {
+    valid: true,
+    integrity: true,
+    trusted: true,
+    anchored_up_to: null,
+    references: NONE,
+    faults: [],
+  };
 
   const broken = (
     name: string,
@@ -137,6 +149,7 @@ export async function sessionCases(): Promise<SessionCase[]> {
       state,
       count,
       head: hashOfReceipt(lines.at(-1) ?? ''),
+      anchored_up_to: null,
       references: NONE,
       faults,
     },
@@ -171,6 +184,22 @@ export async function sessionCases(): Promise<SessionCase[]> {
       comment: 'The last line was cut while it was written. It is left out.',
       file: `${fileOf(open)}${l4.slice(0, 100)}`,
       expected: { ...whole, state: 'open', count: 4, head: hashOfReceipt(l3) },
+    },
+    {
+      ...base,
+      name: 'anchored',
+      comment: 'Line 3 is in a log that the trust lists.',
+      file: fileOf([l0, l1, await anchoredLine(l2), l3, l4]),
+      authority,
+      expected: { ...whole, state: 'closed', count: 5, head: hashOfReceipt(l4), anchored_up_to: 2 },
+    },
+    {
+      ...base,
+      name: 'anchored-in-an-unknown-log',
+      comment: 'Whoever has the key of the session can make up a log for it. Such an anchor does not count.',
+      file: fileOf([l0, l1, await anchoredLine(l2, { origin: 'made-up.example/log', log: own }), l3, l4]),
+      authority,
+      expected: { ...whole, state: 'closed', count: 5, head: hashOfReceipt(l4) },
     },
     await byService(),
     ...(await withReference(own)),
@@ -231,6 +260,12 @@ export async function sessionCases(): Promise<SessionCase[]> {
   }
 }
 
+async function anchoredLine(line: string, options?: Parameters<typeof anchorOf>[1]): Promise<string> {
+  const receipt = JSON.parse(line) as JsonObject;
+  const { anchor } = await anchorOf(receipt, options);
+  return new TextDecoder().decode(canonicalBytes({ ...receipt, anchor }));
+}
+
 async function byService(): Promise<SessionCase> {
   const { recorder, lines } = await recorded(signers.service, 100, SERVICE_DID);
   const closed = [...lines, await recorder.close()];
@@ -247,6 +282,7 @@ async function byService(): Promise<SessionCase> {
       state: 'closed',
       count: 5,
       head: hashOfReceipt(closed.at(-1) ?? ''),
+      anchored_up_to: null,
       references: NONE,
       faults: [],
     },
@@ -287,6 +323,7 @@ async function withReference(own: Signer): Promise<SessionCase[]> {
       state: 'closed',
       count: 3,
       head: hashOfReceipt(lines.at(-1) ?? ''),
+      anchored_up_to: null,
       references: { ...NONE, [state]: 1 },
       faults: [],
     },

@@ -1,5 +1,6 @@
 import { type IssuerKey, type IssuerRecord, toBase64url } from '../../packages/core/src/index.ts';
 import { type KeyName, signers } from './keys.ts';
+import { pqKey } from './pq-keys.ts';
 
 export const SERVICE_DID = 'did:svc:example';
 export const ACME_DID = 'did:svc:acme';
@@ -39,6 +40,14 @@ const service: IssuerRecord = {
     key('log', { purpose: 'log' }),
     key('benchmark', { purpose: 'benchmark' }),
     key('status', { purpose: 'status' }),
+  ],
+  pq_keys: [
+    pqKey('service'),
+    pqKey('retired', { state: 'retired', valid_until: ENDED_AT }),
+    pqKey('compromised', {
+      state: 'revoked',
+      revoked: { at: '2026-01-15T11:30:00Z', reason: 'compromised' },
+    }),
   ],
 };
 

@@ -31,12 +31,29 @@ export interface TrustCase {
 const ISSUED = Date.parse('2026-01-01T00:00:00Z');
 const EXPIRES = '2026-04-01T00:00:00Z';
 
+const SPAN = { valid_from: null, valid_until: '2025-06-01T00:00:00Z' };
+const earlierLog: JsonObject = {
+  origin: 'first.example/log',
+  key_id: signers.log.keyId,
+  public_key: toBase64url(signers.log.publicKey),
+  last_size: 1207,
+  ...SPAN,
+};
+const earlierAccount: JsonObject = {
+  origin: 'first.example/log',
+  network: 'base',
+  chain_id: 8453,
+  address: `0x${'00'.repeat(19)}bb`,
+  ...SPAN,
+};
+const history: JsonObject = { logs: [earlierLog], chains: [earlierAccount] };
+
 export async function trustCases(): Promise<TrustCase[]> {
   const good = await bundle(3);
   return [...(await acceptedCases(good)), ...(await refusedCases(good)), ...(await malformedCases(good))];
 }
 
-async function bundle(version: number, root: Signer = signers.root): Promise<JsonObject> {
+export async function bundle(version: number, root: Signer = signers.root): Promise<JsonObject> {
   const facts = {
     version,
     issuedAt: ISSUED,
@@ -84,6 +101,11 @@ async function acceptedCases(good: JsonObject): Promise<TrustCase[]> {
     accepts('same bundle again', 'Of the pinned version, and the same.', good, { pin: pinOf(good) }),
     accepts('newer bundle', 'Versions grow.', good, { pin: pinOf(older) }),
     accepts('unknown member', 'The format only adds members.', extended),
+    accepts(
+      'key of an unknown purpose',
+      'Verifiers pass over it: it signs nothing that they judge.',
+      await signIssue(withPurpose(good, 'x-later'), signers.root),
+    ),
     accepts('last millisecond', 'expires_at is exclusive.', good, { now: '2026-03-31T23:59:59.999Z' }),
     accepts(
       'no log and no chain',
@@ -94,6 +116,28 @@ async function acceptedCases(good: JsonObject): Promise<TrustCase[]> {
       'payees',
       'The accounts that are paid.',
       await signIssue({ ...good, payees: [payee] }, signers.root),
+    ),
+    accepts(
+      'history',
+      'An earlier log and an earlier posting account, and the hash of the bundle before.',
+      await signIssue({ ...good, history, previous_sha256: pinOf(older).bundle_sha256 }, signers.root),
+    ),
+    accepts(
+      'the next one',
+      'It names the bundle already seen.',
+      await signIssue({ ...(await bundle(4)), previous_sha256: pinOf(good).bundle_sha256 }, signers.root),
+      { pin: pinOf(good) },
+    ),
+    accepts(
+      'the one after the next',
+      'What it names is not known here.',
+      await signIssue({ ...(await bundle(5)), previous_sha256: 'ab'.repeat(32) }, signers.root),
+      { pin: pinOf(good) },
+    ),
+    accepts(
+      'first of its line',
+      'There is no bundle before.',
+      await signIssue({ ...good, previous_sha256: null }, signers.root),
     ),
   ];
 }
@@ -142,6 +186,13 @@ async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
     refused('equivocation', 'Two bundles of one version.', equivocation, 'trust_rollback', {
       pin: pinOf(good),
     }),
+    refused(
+      'the next one after another bundle',
+      'It names another bundle before it than the one already seen.',
+      await signIssue({ ...(await bundle(4)), previous_sha256: 'ab'.repeat(32) }, root),
+      'trust_rollback',
+      { pin: pinOf(good) },
+    ),
     refused('expired', 'At expires_at it is over.', good, 'trust_expired', { now: EXPIRES }),
     refused('rollback and expired', 'The step back is told first.', await bundle(2), 'trust_rollback', {
       pin: pinOf(good),
@@ -167,6 +218,16 @@ async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
       invalid,
     ),
     refused('chain changed', 'After it was signed.', withMember(good, 'chain.chain_id', 1), invalid),
+    refused('history added', 'After it was signed.', { ...good, history }, invalid),
+    refused(
+      'earlier log under the did:key of another key',
+      'A did:key stands for its own key only.',
+      await signIssue(
+        { ...good, history: { ...history, logs: [{ ...earlierLog, key_id: stranger.keyId }] } },
+        root,
+      ),
+      'trust_invalid',
+    ),
     refused('payees added', 'After it was signed.', { ...good, payees: [payee] }, invalid),
     refused('member added', 'After it was signed.', { ...good, x_note: 1 }, invalid),
     refused('signed by a stranger', 'Who names our root.', await signIssue(good, stranger), invalid),
@@ -192,6 +253,13 @@ async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
   ];
 }
 
+/** The bundle with another purpose of the service's first key. */
+function withPurpose(good: JsonObject, purpose: string): JsonObject {
+  const [service = {}] = good.issuers as JsonObject[];
+  const [key = {}] = service.keys as JsonObject[];
+  return { ...good, issuers: [{ ...service, keys: [{ ...key, purpose }] }] };
+}
+
 /** The bundle with the service's first key under the did:key of another key. */
 function misbound(good: JsonObject): JsonObject {
   const [service = {}] = good.issuers as JsonObject[];
@@ -202,6 +270,7 @@ function misbound(good: JsonObject): JsonObject {
 async function malformedCases(good: JsonObject): Promise<TrustCase[]> {
   const [service = {}] = good.issuers as JsonObject[];
   const [key = {}] = service.keys as JsonObject[];
+  const withHistory = (changes: JsonObject): JsonObject => ({ ...good, history: { ...history, ...changes } });
   const withKey = (changed: JsonObject): JsonObject => ({
     ...good,
     issuers: [{ ...service, keys: [changed] }],
@@ -220,11 +289,16 @@ async function malformedCases(good: JsonObject): Promise<TrustCase[]> {
       'spare bits in the root',
       withMember(good, 'root.public_key', withSpareBits(textAt(good, 'root.public_key'))),
     ],
+    ['history without accounts', { ...good, history: { logs: [] } }],
+    ['earlier log without an end', withHistory({ logs: [withoutMember(earlierLog, 'valid_until')] })],
+    ['earlier log of a size below 0', withHistory({ logs: [{ ...earlierLog, last_size: -1 }] })],
+    ['earlier account without a log', withHistory({ chains: [withoutMember(earlierAccount, 'origin')] })],
+    ['hash of the bundle before in capitals', { ...good, previous_sha256: 'A'.repeat(64) }],
     ['payees not a list', { ...good, payees: payee }],
     ['payee without a token', { ...good, payees: [withoutMember(payee, 'token')] }],
     ['payee with too many decimals', { ...good, payees: [{ ...payee, decimals: 37 }] }],
     ['unknown issuer status', { ...good, issuers: [{ ...service, status: 'trusted' }] }],
-    ['unknown purpose', withKey({ ...key, purpose: 'any' })],
+    ['purpose that is no name', withKey({ ...key, purpose: 'Any' })],
     ['unknown key state', withKey({ ...key, state: 'lost' })],
     ['unknown revocation reason', withKey({ ...key, revoked: { at: EXPIRES, reason: 'bored' } })],
     ['valid_until missing', withKey(withoutMember(key, 'valid_until'))],

@@ -10,6 +10,7 @@ describe('an API key', () => {
     ['enterprise', /^k_ent_[0-9A-Za-z]{32}$/],
     ['partner', /^k_par_[0-9A-Za-z]{32}$/],
     ['tenant', /^k_ten_[0-9A-Za-z]{32}$/],
+    ['calls', /^k_call_[0-9A-Za-z]{32}$/],
   ] as const)('of %s has its prefix and 32 random characters', (grant, form) => {
     const keys = Array.from({ length: 500 }, () => newApiKey(grant));
     for (const key of keys) {
@@ -41,7 +42,7 @@ describe('an API key', () => {
       '90c2fa64ca84b27b021912dc17cbfac414d8fe2243a8e0cfd1b4eff2dd589bae',
     );
     const hashes = GRANTS.map((grant) => apiKeyHasher(SECRET)(newApiKey(grant)));
-    expect(new Set(hashes).size).toBe(5);
+    expect(new Set(hashes).size).toBe(6);
     expect(apiKeyHasher(new Uint8Array(32))('k')).not.toBe(apiKeyHasher(SECRET)('k'));
   });
 

@@ -4,8 +4,8 @@ import { createHmac, createSecretKey, randomInt } from 'node:crypto';
 export const TIERS = ['pro', 'scale', 'enterprise'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** What a key without a tier opens: the pilots, or the room of one tenant. */
-const SCOPES = ['partner', 'tenant'] as const;
+/** What a key without a tier opens: the pilots, the room of one tenant, or the calls that a DID's account pays. */
+const SCOPES = ['partner', 'tenant', 'calls'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** What a key is for. A key has a tier or a scope, never both. */
@@ -18,8 +18,10 @@ const PREFIX = {
   enterprise: 'k_ent_',
   partner: 'k_par_',
   tenant: 'k_ten_',
+  calls: 'k_call_',
 } as const satisfies Record<Grant, string>;
-const API_KEY = /^k_(?:pro|scale|ent|par|ten)_[0-9A-Za-z]{32}$/;
+const OPERATOR_PREFIX = 'k_op_';
+const API_KEY = /^k_(?:pro|scale|ent|par|ten|call)_[0-9A-Za-z]{32}$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE36 = BASE62.slice(0, 10) + BASE62.slice(36);
 
@@ -53,6 +55,16 @@ export function newApiKeyId(): string {
   return `key_${randomText(BASE36, 16)}`;
 }
 
+/** A fresh key of an operator: `k_op_` and 32 random base62 characters. */
+export function newOperatorKey(): string {
+  return OPERATOR_PREFIX + randomText(BASE62, 32);
+}
+
+/** A fresh public name of an operator's key: `opk_` and 16 random base36 characters. */
+export function newOperatorKeyId(): string {
+  return `opk_${randomText(BASE36, 16)}`;
+}
+
 /** Whether the text has the form of a key's public name. */
 export function isApiKeyId(text: string): boolean {
   return /^key_[0-9a-z]{16}$/.test(text);
@@ -65,7 +77,12 @@ export function isApiKey(text: string): boolean {
 
 /** Whether the text begins like a key of this service, so that it was meant as one. */
 export function looksLikeApiKey(text: string): boolean {
-  return Object.values(PREFIX).some((prefix) => text.startsWith(prefix));
+  return [OPERATOR_PREFIX, ...Object.values(PREFIX)].some((prefix) => text.startsWith(prefix));
+}
+
+/** Whether the text begins like a key of an operator. */
+export function looksLikeOperatorKey(text: string): boolean {
+  return text.startsWith(OPERATOR_PREFIX);
 }
 
 /** Whether the text begins like a tenant's key. */

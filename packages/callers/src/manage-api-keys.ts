@@ -1,6 +1,10 @@
-import { formatTimestamp, TallyError } from '@tallystick/core';
-import { apiKeyHasher, type Grant, newApiKey, newApiKeyId } from './api-key.ts';
-import type { ApiKeyRow, ApiKeyStore } from './api-key-store.ts';
+import { canonicalize, formatTimestamp, type JsonValue, TallyError } from '@tallystick/core';
+import { callerAccount } from '@tallystick/ledger';
+import { apiKeyHasher, type Grant, isApiKeyId, newApiKey, newApiKeyId } from './api-key.ts';
+import { type ApiKeyRow, type ApiKeyStore, UNCHANGED_KEY } from './api-key-store.ts';
+import { type Limits, limitsFrom, mergedLimits } from './limits.ts';
+import { keyRevoked } from './webhooks/events.ts';
+import type { WebhookStore } from './webhooks/webhook-store.ts';
 
 type Keys = { readonly apiKeys: ApiKeyStore };
 
@@ -14,6 +18,8 @@ export interface ApiKeyListing {
   readonly revoked_at: string | null;
   /** Null where the key has no end. */
   readonly expires_at: string | null;
+  /** How its calls are routed where they do not say it themselves; null where nothing was set. */
+  readonly routing: JsonValue;
 }
 
 /**
@@ -39,7 +45,15 @@ export function newKey(
   const key = newApiKey(tier);
   const hash = apiKeyHasher(secret)(key);
   const createdAt = Math.floor(now / 1000);
-  return { row: { id: newApiKeyId(), hash, tier, label, createdAt, revokedAt: null, expiresAt: null }, key };
+  const row = {
+    id: newApiKeyId(),
+    hash,
+    tier,
+    label,
+    createdAt,
+    ...UNCHANGED_KEY,
+  };
+  return { row, key };
 }
 
 /** All keys, revoked ones too, oldest first. */
@@ -48,17 +62,66 @@ export async function* listApiKeys({ apiKeys }: Keys): AsyncGenerator<ApiKeyList
 }
 
 /**
- * Revokes a key by its id: from the next request on. A key that is revoked already stays as it is.
+ * Revokes a key by its id, from the next request on, and tells the webhooks that were made with it. A key that is revoked
+ * already stays as it is.
  * @param now Unix milliseconds
  * @throws api_key_invalid where there is no key of that id
  */
-export async function revokeApiKey({ apiKeys }: Keys, id: string, now: number): Promise<void> {
-  if ((await apiKeys.revoke(id, Math.floor(now / 1000))) === 'unknown') {
-    throw new TallyError('api_key_invalid', `There is no API key with the id ${id}.`, { field: 'id' });
-  }
+export async function revokeApiKey(
+  { apiKeys, webhooks }: Keys & { readonly webhooks: Pick<WebhookStore, 'emit'> },
+  id: string,
+  now: number,
+): Promise<void> {
+  const at = Math.floor(now / 1000);
+  if ((await apiKeys.revoke(id, at)) === 'unknown') throw unknownKey(id);
+  await webhooks.emit(keyRevoked(id, at), callerAccount(id));
 }
 
-function listing({ id, tier, label, createdAt, revokedAt, expiresAt }: ApiKeyRow): ApiKeyListing {
+/**
+ * Sets how a key's calls are routed where they do not say it themselves: from the next request on.
+ * @param routing members of a call, checked before; null for none
+ * @throws api_key_invalid where there is no key of that id
+ */
+export async function setKeyRouting({ apiKeys }: Keys, id: string, routing: JsonValue): Promise<void> {
+  const text = routing === null ? null : canonicalize(routing);
+  if (!(await apiKeys.setRouting(id, text))) throw unknownKey(id);
+}
+
+/** The limits of a key, or of a DID's account. @throws api_key_invalid where there is no key of that id */
+export async function keyLimits({ apiKeys }: Keys, who: string): Promise<Limits> {
+  if (!isApiKeyId(who)) return limitsFrom(await apiKeys.limitsOf(who));
+  return limitsFrom((await keyOf(apiKeys, who)).limits);
+}
+
+/**
+ * Replaces limits of a key and of those that it makes, or of all that a DID's account pays: from the next request on.
+ * @param limits members that were checked before; those that are absent stay, and null takes one, or all, away
+ * @returns the limits as they are then
+ * @throws api_key_invalid where there is no key of that id
+ */
+export async function setKeyLimits({ apiKeys }: Keys, who: string, limits: Limits | null): Promise<Limits> {
+  if (!isApiKeyId(who)) {
+    const merged = mergedLimits(await apiKeys.limitsOf(who), limits);
+    await apiKeys.setLimitsOf(who, merged);
+    return limitsFrom(merged);
+  }
+  const row = await keyOf(apiKeys, who);
+  const merged = mergedLimits(row.limits, limits);
+  await apiKeys.change(who, { ...row, limits: merged });
+  return limitsFrom(merged);
+}
+
+async function keyOf(apiKeys: ApiKeyStore, id: string): Promise<ApiKeyRow> {
+  const row = await apiKeys.get(id);
+  if (row === null) throw unknownKey(id);
+  return row;
+}
+
+function unknownKey(id: string): TallyError {
+  return new TallyError('api_key_invalid', `There is no API key with the id ${id}.`, { field: 'id' });
+}
+
+function listing({ id, tier, label, createdAt, revokedAt, expiresAt, routing }: ApiKeyRow): ApiKeyListing {
   return {
     id,
     tier,
@@ -66,5 +129,6 @@ function listing({ id, tier, label, createdAt, revokedAt, expiresAt }: ApiKeyRow
     created_at: formatTimestamp(createdAt * 1000),
     revoked_at: revokedAt === null ? null : formatTimestamp(revokedAt * 1000),
     expires_at: expiresAt === null ? null : formatTimestamp(expiresAt * 1000),
+    routing: routing === null ? null : (JSON.parse(routing) as JsonValue),
   };
 }

@@ -1,7 +1,10 @@
 import { formatTimestamp, TallyError } from '@tallystick/core';
+import { tenantAccount } from '@tallystick/ledger';
 import { newTenantId } from './api-key.ts';
 import { newKey } from './manage-api-keys.ts';
 import type { TenantStore } from './tenant-store.ts';
+import { keyRevoked } from './webhooks/events.ts';
+import type { WebhookStore } from './webhooks/webhook-store.ts';
 
 type TenantRecords = { readonly tenants: TenantStore };
 
@@ -58,10 +61,20 @@ export async function* listTenants({
 }
 
 /**
- * Revokes a tenant and every key of it, from the next request on. Its receipts stay for their retention.
+ * Revokes a tenant and every key of it, from the next request on, and tells its webhooks of each key. Its receipts stay for
+ * their retention.
  * @throws tenant_not_found
  */
-export async function revokeTenant({ tenants }: TenantRecords, id: string, now: number): Promise<void> {
-  if ((await tenants.revoke(id, Math.floor(now / 1000))) !== 'unknown') return;
+export async function revokeTenant(
+  { tenants, webhooks }: TenantRecords & { readonly webhooks: Pick<WebhookStore, 'emit'> },
+  id: string,
+  now: number,
+): Promise<void> {
+  const at = Math.floor(now / 1000);
+  const keys = await tenants.keysOf(id);
+  if ((await tenants.revoke(id, at)) !== 'unknown') {
+    for (const key of keys) await webhooks.emit(keyRevoked(key, at), tenantAccount(id));
+    return;
+  }
   throw new TallyError('tenant_not_found', `There is no tenant ${id}.`, { field: 'tenant' });
 }

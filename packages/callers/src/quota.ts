@@ -8,11 +8,12 @@ import {
   Refusal,
   secondsLeft,
 } from '@tallystick/kit';
+import { callerAccount } from '@tallystick/ledger';
 import type { AnchorLog, AnchorResult } from '@tallystick/log';
 import type { Tier } from './api-key.ts';
 import type { ApiKey } from './credentials.ts';
 
-/** Receipts and hashes a key may have in a calendar month (UTC), each counted once (specification 2.10). */
+/** Receipts and hashes the keys of an account may have in a calendar month (UTC), each counted once (specification 2.10). */
 const MONTHLY: Readonly<Record<Tier, number | null>> = { pro: 50_000, scale: null, enterprise: null };
 
 /** What the counting of a request needs. `clock` gives Unix milliseconds. */
@@ -50,7 +51,10 @@ export async function acceptHashes(
   const month = monthOf(key, now);
   const quota =
     month === null ? null : { counter: month.counter, limit: month.limit, expiresAt: month.resetAt };
-  const outcome = await log.accept(hashes, quota);
+  const outcome = await log.accept(hashes, quota, {
+    owner: callerAccount(key.owner),
+    key: key.id,
+  });
   if (outcome.kind === 'accepted') return outcome.results;
   if (month === null) throw new Error('A log without a quota reported that a quota was used up.');
   throw exceeded(incoming, month, outcome, now);
@@ -60,8 +64,8 @@ interface Month extends RateWindow {
   readonly counter: string;
 }
 
-/** The key's quota of the present calendar month, or null where the tier has none. */
-function monthOf({ id, tier }: ApiKey, now: number): Month | null {
+/** The quota of the key's account in the present calendar month, or null where the tier has none. */
+function monthOf({ owner, tier }: ApiKey, now: number): Month | null {
   const limit = MONTHLY[tier];
   if (limit === null) return null;
   const date = new Date(now);
@@ -69,7 +73,7 @@ function monthOf({ id, tier }: ApiKey, now: number): Month | null {
   const resetAt = Date.UTC(year, month + 1) / 1000;
   return {
     name: tier,
-    counter: `${tier}:${date.toISOString().slice(0, 7)}:${id}`,
+    counter: `${tier}:${date.toISOString().slice(0, 7)}:${owner}`,
     limit,
     seconds: resetAt - Date.UTC(year, month) / 1000,
     resetAt,

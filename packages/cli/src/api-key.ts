@@ -8,11 +8,11 @@ export function apiKeyOption(): Option {
     .argParser(apiKey);
 }
 
-/** Returns the key. @throws UsageError if there is none */
-export function requireKey(apiKey: string | undefined): string {
+/** Returns the key. @param what needs it, at the beginning of a sentence @throws UsageError if there is none */
+export function requireKey(apiKey: string | undefined, what = 'Anchoring'): string {
   if (apiKey !== undefined && apiKey !== '') return apiKey;
   throw new UsageError(
-    'Anchoring needs an API key: set TALLY_API_KEY. The operator of the service makes one with: tally apikey create',
+    `${what} needs an API key: set TALLY_API_KEY. The operator of the service makes one with: tally apikey create`,
   );
 }
 

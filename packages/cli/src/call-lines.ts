@@ -1,8 +1,17 @@
-import { isObject, type JsonValue } from '@tallystick/core';
+import { type Correction, isObject, type JsonValue, readCorrection } from '@tallystick/core';
 import { printable } from './printable.ts';
 
-/** Lines that show a person the facts in the receipt of an inference call; none for another receipt. */
+function* correctionLines({ corrects, correction, reason }: Correction): Generator<string> {
+  yield '';
+  yield `  corrects     ${corrects.receipt_id}`;
+  yield `  by           ${correction.receipt_id}`;
+  if (reason !== null) yield `  reason       ${printable(reason)}`;
+}
+
+/** Lines that show a person what the receipt of an inference call, or of a correction, says; none for another receipt. */
 export function* callLines(receipt: JsonValue): Generator<string> {
+  const correction = readCorrection(receipt);
+  if (correction !== null) return yield* correctionLines(correction);
   const call = isObject(receipt) ? receipt['call'] : undefined;
   if (!isObject(call) || !isObject(receipt)) return;
   const settlement = isObject(receipt['settlement']) ? receipt['settlement'] : {};

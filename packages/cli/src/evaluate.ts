@@ -10,6 +10,7 @@ import {
   trustOf,
   type Verification,
   verify,
+  type WitnessPolicy,
 } from '@tallystick/core';
 import type { TrustSource } from './trust-sources.ts';
 
@@ -32,6 +33,7 @@ export interface Circumstances {
   readonly anchor?: JsonValue | undefined;
   readonly transaction?: AnchorTransaction | null | undefined;
   readonly settlement?: SettlementTransaction | null | undefined;
+  readonly witnessPolicy?: WitnessPolicy | undefined;
 }
 
 /**

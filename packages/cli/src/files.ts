@@ -36,7 +36,7 @@ export function writeSecret(path: string, text: string): void {
 }
 
 /** Writes the file that the user named with --out. An existing file is replaced. */
-export function writeOut(path: string, text: string): void {
+export function writeOut(path: string, text: string | Uint8Array): void {
   try {
     writeFileSync(path, text);
   } catch (error) {

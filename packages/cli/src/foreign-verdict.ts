@@ -9,6 +9,7 @@ const NAMES: Readonly<Record<ForeignVerification['family'], string>> = {
   x402: 'x402',
   dsse: 'DSSE envelope',
   tlog_proof: 'tlog-proof',
+  cose_receipt: 'COSE Receipt',
   a2a_trust: 'x-agent-trust header',
 };
 

@@ -23,6 +23,7 @@ const PROGRAM: Listing = {
     reload: 'take up changed models, prices and keys',
     backup: 'copy the database while it is in use',
     apikey: 'the service’s API keys',
+    'operator-key': 'keys of the operator’s page',
     tenant: 'the service’s tenants',
     dev: 'test money of the development chain',
   },
@@ -35,6 +36,7 @@ const PROGRAM: Listing = {
   'Model calls': {
     route: 'explain why a call went to its model',
     compress: 'compress a conversation, or a text, offline',
+    catalogue: 'take prices from a price list, and check a provider’s invoice',
   },
   Pilots: {
     rosetta: 'compare a policy with other jurisdictions (pilot)',
@@ -49,6 +51,7 @@ const GROUPS: Readonly<Record<string, Listing>> = {
       init: 'make the service’s keyring',
       list: 'list the service’s keys',
       rotate: 'replace a key of the service',
+      pq: 'make a key for second signatures of pq receipts',
       revoke: 'revoke a key of the service',
     },
   },

@@ -1,7 +1,9 @@
 import { VERSION } from '@tallystick/core';
 import { TallyCommand } from './command.ts';
 import { anchorCommands } from './commands/anchor.ts';
+import { callCommands } from './commands/calls.ts';
 import { completionCommands } from './commands/completion.ts';
+import { correctionCommands } from './commands/corrections.ts';
 import { documentCommands } from './commands/documents.ts';
 import { evidenceCommands } from './commands/evidence.ts';
 import { hookCommands } from './commands/hooks.ts';
@@ -14,6 +16,7 @@ import { sessionCommands } from './commands/session.ts';
 import { statusCommand } from './commands/status.ts';
 import { trustCommands } from './commands/trust.ts';
 import { verifyCommand } from './commands/verify.ts';
+import { webhookCommands } from './commands/webhooks.ts';
 import { addOperatorCommands } from './operator.ts';
 import type { Exit } from './output.ts';
 
@@ -37,6 +40,7 @@ export async function createProgram(
   receiptCommands(program);
   verifyCommand(program, finish);
   documentCommands(program);
+  correctionCommands(program);
   meterCommands(program, finish);
   evidenceCommands(program, finish);
   sessionCommands(program, finish);
@@ -44,10 +48,12 @@ export async function createProgram(
   mcpCommands(program);
   program.commandsGroup('A service, from outside:');
   anchorCommands(program);
-  logCommands(program);
+  callCommands(program);
+  webhookCommands(program);
+  logCommands(program, finish);
   statusCommand(program, finish);
   program.commandsGroup('Trust and keys:');
-  trustCommands(program);
+  trustCommands(program, finish);
   keyCommands(program);
   await addOperatorCommands(program, args, finish);
   program.commandsGroup('More:');

@@ -70,8 +70,17 @@ export function serviceAt(url: string, { apiKey, agent, retries }: Asking = {}):
   return {
     get: (...request) => withServiceError(transport.get(...request)),
     post: (...request) => withServiceError(transport.post(...request)),
+    patch: (...request) => withServiceError(transport.patch(...request)),
+    delete: (...request) => withServiceError(transport.delete(...request)),
     upload: (...request) => withServiceError(transport.upload(...request)),
     download: (...request) => withServiceError(transport.download(...request)),
+    async *lines(...request) {
+      try {
+        yield* transport.lines(...request);
+      } catch (error) {
+        throw error instanceof ServiceError ? explained(error, url) : error;
+      }
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Verification } from '@tallystick/core';
+import { type Verification, witnessedText } from '@tallystick/core';
 import { paint } from './output.ts';
 import { printable } from './printable.ts';
 
@@ -33,8 +33,11 @@ export function* verdictLines(
 }
 
 /** The verdict in one line. `name` is that of the input. */
-export function headlineOf({ family, valid, issuer, checks }: Verification, name: string): string {
+export function headlineOf(verdict: Verification, name: string): string {
+  const { family, valid, issuer, checks, witnessed } = verdict;
   if (family === null) return invalidInput(`${name} is not a receipt of a known family.`);
+  if (valid && issuer.trusted && witnessed?.satisfied === false)
+    return headline('yellow', '○ Valid, but not witnessed', printable(`${witnessedText(witnessed)}.`));
   if (valid && issuer.trusted)
     return headline('green', '✓ Valid', `${issuer.did}, an issuer that you trust.`);
   if (valid) return headline('yellow', '○ Intact, but not trusted', untrusted(issuer.status, checks));
@@ -69,13 +72,16 @@ function meaning(verdict: Verification, existedAt: string | null): string {
       : 'that what it says is true';
   const holds = (name: string): boolean =>
     verdict.checks.some((check) => check.name === name && check.ok === true);
+  const witnesses = verdict.witnessed?.satisfied ? verdict.witnessed.by : [];
+  const seen =
+    witnesses.length === 0 ? '' : `, and that ${printable(witnesses.join(', '))} saw the log's tree`;
   if (holds('anchor_transaction') && existedAt !== null)
-    return `${proves}, and that it existed at ${existedAt}; not ${not}.`;
+    return `${proves}${seen}, and that it existed at ${existedAt}; not ${not}.`;
   const logged =
     holds('anchor') && holds('anchor_checkpoint')
       ? ', and that it is in a log whose checkpoint is signed'
       : '';
-  return `${proves}${logged}; not when, nor ${not}.`;
+  return `${proves}${logged}${seen}; not when, nor ${not}.`;
 }
 
 function identity(

@@ -8,11 +8,13 @@ import {
   parseTimestamp,
   TallyError,
   type Verification,
+  type WitnessPolicy,
 } from '@tallystick/core';
 import type { Command } from 'commander';
 import { rpcOption } from './anchor/rpc-option.ts';
 import { readAnchor } from './anchor/verify-anchor.ts';
 import { askNode, type NodeAnswers } from './ask-node.ts';
+import { printCorrections } from './corrections.ts';
 import { evaluate } from './evaluate.ts';
 import { judgeForeign, readEntry, readKeys, withPins } from './foreign.ts';
 import { foreignHeadline, foreignLines } from './foreign-verdict.ts';
@@ -35,6 +37,7 @@ import { printable } from './printable.ts';
 import { trustAdvice } from './trust-advice.ts';
 import { rootFingerprintOption, type TrustSources, trustSources } from './trust-sources.ts';
 import { headlineOf, invalidInput, verdictLines } from './verdict.ts';
+import { readWitnessPolicy, witnessPolicyOption } from './witness-policy.ts';
 
 export interface VerifyOptions {
   readonly trust?: string;
@@ -45,6 +48,7 @@ export interface VerifyOptions {
   readonly rpc?: string;
   readonly key?: readonly string[];
   readonly entry?: string;
+  readonly witnessPolicy?: string;
   readonly asOf?: string;
   readonly quiet?: boolean;
   readonly json?: boolean;
@@ -60,7 +64,7 @@ export interface Addition {
 
 /** Adds the options that all commands which judge a receipt have. */
 export function verifyOptions(command: Command): Command {
-  return trustOptions(command)
+  return witnessPolicyOption(trustOptions(command))
     .option('--anchor <file>', 'its anchored result, as tally anchor writes it')
     .addOption(rpcOption())
     .option(
@@ -113,7 +117,7 @@ export async function verifyFile(
 const SEVERITY: readonly Exit[] = [EXIT.ok, EXIT.untrusted, EXIT.usage, EXIT.failed];
 
 /**
- * Judges the receipts in files and prints one line for each: its verdict, or with `json` what `verifyFile` prints, and with
+ * Judges the receipts in files and prints one line for each, and for each correction among them: its verdict, or with `json` what `verifyFile` prints, and with
  * `quiet` nothing for those that are valid and trusted. A file that can't be read does not stop the others.
  * @returns the worst exit code of the files, where not valid is worse than not readable
  */
@@ -125,11 +129,16 @@ export async function verifyFiles(
   const basis = await basisOf(options);
   const printed = new Set<string>();
   let worst: Exit = EXIT.ok;
+  const receipts: JsonValue[] = [];
+  const noting: Add = (receipt, verdict) => {
+    receipts.push(receipt);
+    return add(receipt, verdict);
+  };
   for (const file of files) {
-    const exit = await verifyBriefly(file, basis, add, printed);
+    const exit = await verifyBriefly(file, basis, noting, printed);
     if (SEVERITY.indexOf(exit) > SEVERITY.indexOf(worst)) worst = exit;
   }
-  return worst;
+  return (await printCorrections(receipts, basis)) ? worst : EXIT.failed;
 }
 
 async function verifyBriefly(
@@ -167,6 +176,7 @@ interface Basis {
   /** Keys that are trusted, as texts. */
   readonly keys: readonly string[];
   readonly entry: Uint8Array | undefined;
+  readonly witnessPolicy: WitnessPolicy | undefined;
 }
 
 async function basisOf(options: VerifyOptions): Promise<Basis> {
@@ -174,7 +184,9 @@ async function basisOf(options: VerifyOptions): Promise<Basis> {
   const trust = await trustSources(options.trust, { now, root: options.root });
   const record = await readIssuer(options.issuer);
   const [keys, entry] = [await readKeys(options.key ?? []), await readEntry(options.entry)];
-  return { options, now, trust, record, anchor: await readAnchor(options.anchor), keys, entry };
+  const witnessPolicy = await readWitnessPolicy(options.witnessPolicy);
+  const anchor = await readAnchor(options.anchor);
+  return { options, now, trust, record, anchor, keys, entry, witnessPolicy };
 }
 
 /** Result for a file, to be printed at length or in one line. */
@@ -193,7 +205,7 @@ async function verifyOneFile(file: string | ParsedReceipt, basis: Basis, add: Ad
   const foreign = await foreignVerdict(receipt, basis);
   if (foreign !== null) return foreign;
   if ('error' in receipt) return noReceipt(receipt.error);
-  const { options, now, trust, record, anchor } = basis;
+  const { options, now, trust, record, anchor, witnessPolicy } = basis;
   const { rpc } = options;
   const requests =
     rpc === undefined ? null : await askNode(receipt.json, anchor, { rpc, sources: trust.sources });
@@ -205,6 +217,7 @@ async function verifyOneFile(file: string | ParsedReceipt, basis: Basis, add: Ad
     anchor,
     transaction: chain?.transaction,
     settlement: settlement?.transaction,
+    witnessPolicy,
   });
   const pinned = await withPins(found.verdict, basis.keys);
   const judged = { ...found, verdict: withLine(pinned, options.evidence) };
@@ -212,9 +225,8 @@ async function verifyOneFile(file: string | ParsedReceipt, basis: Basis, add: Ad
   const verdict = withChecks(judged.verdict, checks);
   const vouchedBy = verdict.issuer.trusted ? judged.vouchedBy : null;
   const existedAt = chain?.transaction ? formatTimestamp(chain.transaction.blockTime * 1000) : null;
-  const { valid, issuer } = verdict;
   return {
-    exit: valid ? (issuer.trusted ? EXIT.ok : EXIT.untrusted) : EXIT.failed,
+    exit: exitOf(verdict),
     document: { ...verdict, trust: account(trust, vouchedBy), ...nodeAccount(chain, settlement) },
     headline: headlineOf(verdict, 'This'),
     lines: function* () {
@@ -227,6 +239,12 @@ async function verifyOneFile(file: string | ParsedReceipt, basis: Basis, add: Ad
       ...[chain, settlement].flatMap(finalityRemarks),
     ],
   };
+}
+
+/** Trusted, and witnessed if the user gave a policy, or else intact; or not valid. */
+function exitOf({ valid, issuer, witnessed }: Verification): Exit {
+  if (!valid) return EXIT.failed;
+  return issuer.trusted && witnessed?.satisfied !== false ? EXIT.ok : EXIT.untrusted;
 }
 
 /** The result for a file that is not JSON: it is no receipt, so it is not valid. */
@@ -300,11 +318,13 @@ async function foreignVerdict(input: ReadInput, basis: Basis): Promise<FileVerdi
   const judged = await judgeForeign(input.bytes, { ...basis, sources: basis.trust.sources });
   if (judged === null) return null;
   const { verdict, vouchedBy } = judged;
-  const unfit = (['anchor', 'evidence', 'rpc', 'issuer'] as const).find(
+  const unfit = (['anchor', 'evidence', 'rpc', 'issuer', 'witnessPolicy'] as const).find(
     (name) => basis.options[name] !== undefined,
   );
   if (unfit !== undefined)
-    throw new UsageError(`--${unfit} does not apply to receipts of other makers (${verdict.family}).`);
+    throw new UsageError(
+      `--${unfit === 'witnessPolicy' ? 'witness-policy' : unfit} does not apply to receipts of other makers (${verdict.family}).`,
+    );
   return {
     exit: verdict.valid ? (verdict.issuer.trusted ? EXIT.ok : EXIT.untrusted) : EXIT.failed,
     document: { ...verdict, trust: account(basis.trust, vouchedBy) },

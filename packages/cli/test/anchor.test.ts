@@ -2,7 +2,14 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
-import { anchoredHash, fromHex, toBase64url } from '@tallystick/core';
+import {
+  anchoredHash,
+  fromHex,
+  generateSecretKey,
+  noteKeyHash,
+  publicKeyOf,
+  toBase64url,
+} from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Devnet, startDevnet } from '../../chain/src/devnet.ts';
 import { createLogger } from '../../server/src/observability/observability.ts';
@@ -274,7 +281,10 @@ describe('tally verify --anchor', () => {
     ['no members', () => ({}), 'anchor'],
     [
       'another signature',
-      (it) => ({ ...it, checkpoint: String(it.checkpoint).replace(/.{9}\n$/, 'AAAAAAAA=\n') }),
+      (it) => ({
+        ...it,
+        checkpoint: String(it.checkpoint).replace(/.{9}(\n— local-witness)/, 'AAAAAAAA=$1'),
+      }),
       'anchor_checkpoint',
     ],
   ])('a changed result is not valid: %s', async (_, change, name) => {
@@ -417,7 +427,7 @@ describe('tally log', () => {
 
   test('fsck: beside a running server, with the chain and without', async () => {
     const plain = await here(['log', 'fsck']);
-    expect(plain).toMatchObject({ code: 0, stdout: expect.stringMatching(/^✓ Sound: .*\(--rpc\)\.\n$/) });
+    expect(plain).toMatchObject({ code: 0, stdout: expect.stringMatching(/^✓ Sound: .*\(--rpc\)\.\n$/m) });
     const { stdout } = await here(['log', 'fsck', '--rpc', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, faults: [], fault_count: 0, chain_asked: true });
   });
@@ -451,3 +461,82 @@ describe('tally log', () => {
     expect(stdout).toMatch(/^✗ Not sound: \d+ faults? in /m);
   });
 });
+
+describe('tally verify --witness-policy', () => {
+  const policy = at('data/witness-policy.txt');
+  const verify = (file: string, ...args: string[]): Promise<Ran> =>
+    tally(['verify', receipt, '--anchor', anchor, '--witness-policy', file, ...args]);
+  const changed = (name: string, change: (text: string) => string): string => {
+    writeFileSync(at(name), change(readFileSync(policy, 'utf8')));
+    return at(name);
+  };
+
+  test('finds the witnesses of a development log enough', async () => {
+    const { code, stdout } = await verify(policy);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/✓ witnessed +2 of the 2 witnesses of the policy cosigned/),
+    });
+    const { witnessed } = JSON.parse((await verify(policy, '--json')).stdout);
+    const by = ['local-witness-1', 'local-witness-2'];
+    expect(witnessed).toEqual({ required: 2, satisfied: true, by, of: 2 });
+  });
+
+  test('is null without a policy', async () => {
+    const { stdout } = await tally(['verify', receipt, '--anchor', anchor, '--json']);
+    expect(JSON.parse(stdout).witnessed).toBeNull();
+  });
+
+  test.each([
+    [
+      'a witness that did not cosign',
+      (text: string) => text.replace(/^(witness \S+) \S+$/m, `$1 ${STRANGER}`),
+      /1 of 2 witnesses \(local-witness-2\); not enough, at least 2/,
+    ],
+    [
+      'another log',
+      (text: string) => text.replace(/^log .*$/m, `log ${OTHER_LOG}`),
+      /0 of 2 witnesses; not enough/,
+    ],
+  ])('ends with 3 for %s', async (name, change, message) => {
+    const { code, stdout } = await verify(changed(`${name}.txt`, change));
+    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringMatching(message) });
+  });
+
+  test('ends with 3 where there is no anchor', async () => {
+    const { code, stdout } = await tally(['verify', receipt, '--witness-policy', policy, '--json']);
+    const { valid, witnessed } = JSON.parse(stdout);
+    expect({ code, valid, witnessed }).toEqual({
+      code: 3,
+      valid: true,
+      witnessed: { required: 2, satisfied: false, by: [], of: 2 },
+    });
+  });
+
+  test('ends with 2 for a policy that can’t be parsed, naming the line', async () => {
+    const { code, stderr } = await verify(changed('twice.txt', (text) => `${text}quorum none\n`));
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(
+        /twice\.txt: Line 8: There is more than one quorum line.*witness_policy_invalid/s,
+      ),
+    });
+    expect((await verify(at('no-policy.txt'))).code).toBe(2);
+  });
+
+  test('remarks on a key of a type that is not known', async () => {
+    const { code, stderr } = await verify(changed('pq.txt', (text) => `${text}witness q ${ML_DSA}\n`));
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/Line 8: the key of the witness q is of type 0x06/),
+    });
+  });
+});
+
+const keyOf = (name: string, type: number, publicKey: Uint8Array): string => {
+  const id = noteKeyHash(name, type, publicKey).toString(16).padStart(8, '0');
+  return `${name}+${id}+${Buffer.from([type, ...publicKey]).toString('base64')}`;
+};
+const STRANGER = keyOf('stranger', 4, publicKeyOf(generateSecretKey()));
+const OTHER_LOG = keyOf('127.0.0.1', 1, publicKeyOf(generateSecretKey()));
+const ML_DSA = keyOf('q', 6, new Uint8Array(1312));

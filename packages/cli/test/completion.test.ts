@@ -25,7 +25,7 @@ beforeAll(() => {
 describe('what may come next', () => {
   test.each<[string, string[], string[]]>([
     ['commands', ['me'], ['meter']],
-    ['commands of a group', ['trust', 'f'], ['fetch', 'forget']],
+    ['commands of a group', ['trust', 'f'], ['fetch', 'fork', 'forget']],
     ['commands of the server’s package', ['ledger', 're'], ['reconcile']],
     ['both', ['keys', 'r'], ['register', 'rotate', 'revoke']],
     ['options', ['verify', 'x', '--re'], ['--request', '--response']],
@@ -52,7 +52,7 @@ describe('in a shell', () => {
       'complete -p tally',
     ];
     expect(inShell('bash', script.join('\n'))).toBe(
-      'fetch forget\nnano standard pq\ncomplete -o default -F _tally tally\n',
+      'fetch fork forget\nnano standard pq\ncomplete -o default -F _tally tally\n',
     );
   });
 
@@ -69,6 +69,7 @@ describe('in a shell', () => {
     expect(inShell('zsh', script.join('\n')).split('\n')).toEqual([
       'tally',
       expect.stringMatching(/^fetch:fetch a service’s bundle/),
+      expect.stringMatching(/^fork:/),
       expect.stringMatching(/^forget:remove a service’s bundle/),
       'files',
       '_tally',
@@ -78,6 +79,8 @@ describe('in a shell', () => {
 
   test.skipIf(!has('fish'))('fish (skipped where there is none)', () => {
     const script = 'tally completion fish | source; complete -C "tally trust f"';
-    expect(inShell('fish', script)).toMatch(/^fetch\tfetch a service’s .*\nforget\tremove a service’s .*\n$/);
+    expect(inShell('fish', script)).toMatch(
+      /^fetch\tfetch a service’s .*\nfork\t.*\nforget\tremove a service’s .*\n$/,
+    );
   });
 });

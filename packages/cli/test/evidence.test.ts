@@ -1,5 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { rootFingerprint } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  AT,
+  correcting,
+  envelopeAt,
+  goodFiles,
+  makeIssuer,
+  manifestOf,
+  partOf,
+  zipOf,
+} from '../../core/test/evidence-bundle.ts';
 import { type Ran, type Service, serve, until, workspace } from './tally.ts';
 
 const { at, tally, remove } = workspace();
@@ -21,13 +32,27 @@ afterAll(async () => {
   remove();
 });
 
-async function emit(input: string): Promise<void> {
-  const { status } = await fetch(`${service.url}/tenants/${tenant}/receipts`, {
+const post = (path: string, body: string): Promise<Response> =>
+  fetch(service.url + path, {
     method: 'POST',
     headers: { ...bearer(), 'content-type': 'application/json' },
-    body: JSON.stringify({ input }),
+    body,
   });
-  expect(status).toBe(200);
+
+const hex = (digit: string): string => digit.repeat(64);
+const BILL = {
+  machine_commitment: hex('1'),
+  customer_commitment: hex('2'),
+  salt_commitment: hex('3'),
+  window_start: '2026-02-01T00:00:00Z',
+  window_end: '2026-03-01T00:00:00Z',
+  service_unit: 'pick',
+  rate: { unit_rate_minor: 5, currency: 'EUR', rate_commitment: hex('4') },
+  evidence: [],
+};
+
+async function emit(input: string): Promise<void> {
+  expect((await post(`/tenants/${tenant}/receipts`, JSON.stringify({ input }))).status).toBe(200);
 }
 
 /** Downloads the room into a file. */
@@ -41,6 +66,9 @@ const verify = async (file: string, ...more: string[]) => {
   const { code, stdout } = await tally(['evidence', 'verify', file, '--json', ...more]);
   return { code, said: JSON.parse(stdout) };
 };
+
+/** The environment of a process whose clock shows the time at which bundles of core's tests are made. */
+const later = { NODE_OPTIONS: `--import=data:text/javascript,Date.now=()=>${AT + 1000}` };
 
 describe('tally tenant', () => {
   test('makes ids and keys that nobody guesses, lists the ids alone, and revokes at once', async () => {
@@ -93,6 +121,53 @@ describe('tally evidence verify', () => {
     const shown = await tally(['evidence', 'verify', file]);
     expect([shown.code, shown.stdout.includes(root)]).toEqual([0, true]);
     await here('trust', 'forget', service.url);
+  });
+
+  test('says which receipts of a bundle are superseded', async () => {
+    const env = { ...service.env, TALLY_API_KEY: key };
+    for (const [billed, name] of ['first', 'second'].entries()) {
+      const body = JSON.stringify({ ...BILL, billed_unit_count: billed + 1 });
+      const answer = await post('/v1/receipt/metering', body);
+      writeFileSync(at(name), await answer.text());
+    }
+    const why = ['--reason', 'Two picks were counted twice.', '--out', at('link')];
+    const signed = await tally(['correct', at('first'), at('second'), ...why], { env });
+    expect(signed).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('Wrote ') });
+    const file = await download('corrected.zip');
+    const { code, said } = await verify(file);
+    expect({ code, superseded: said.superseded }).toEqual({ code: 3, superseded: 1 });
+    expect(said.corrections).toMatchObject([{ valid: true, trusted: true, corrects: { state: 'valid' } }]);
+    const { stdout } = await tally(['evidence', 'verify', file]);
+    expect(stdout).toContain('  corrected  1 receipts are superseded, and prove what they proved\n');
+    expect(stdout).toMatch(
+      /\n→ r_sls\.metering_\S+ corrects r_sls\.metering_\S+, .* Reason: Two picks were counted twice\.\n/,
+    );
+  });
+
+  test('ends with 1 where the issuer says two things of a receipt, and refuses nothing', async () => {
+    const issuer = await makeIssuer();
+    const second = AT / 1000 - 90_000;
+    const [first = '', ...others] = await Promise.all(
+      ['a', 'b', 'c'].map((suffix) => envelopeAt(issuer.receipt, second, suffix)),
+    );
+    const links = await Promise.all(
+      others.map((other, index) =>
+        envelopeAt(issuer.receipt, second + 1, `${index}`, correcting(first, other)),
+      ),
+    );
+    const files = [...(await goodFiles(issuer)).slice(0, 3), ...partOf(1, [first, ...others, ...links])];
+    const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, receipts: 5, metering: 0 }));
+    writeFileSync(at('twice.zip'), zipOf([manifest, ...files]));
+    const ask = ['evidence', 'verify', at('twice.zip'), '--root', rootFingerprint(issuer.root.publicKey)];
+    const { code, stdout: json } = await tally([...ask, '--json'], { env: later });
+    const said = JSON.parse(json);
+    expect({ code, said }).toMatchObject({ code: 1, said: { intact: true, trusted: true, superseded: 0 } });
+    expect(said.corrections).toMatchObject([{ valid: false }, { valid: false }]);
+    const { stdout } = await tally(ask, { env: later });
+    expect(stdout).toContain('2 of 2 corrections are at fault');
+    expect(stdout.match(/\n✗ r_env_\S+ corrects nothing: r_env_\S+ names another correction/g)).toHaveLength(
+      2,
+    );
   });
 
   test('refuses what was changed, with the reason', async () => {

@@ -24,13 +24,25 @@ function bytesIn(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0);
 }
 
+/** Folders in `node_modules` of all that packages depend on, without ours. */
+function dependenciesOf(folders: readonly string[], found = new Set<string>()): Set<string> {
+  for (const folder of folders) {
+    const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    const next = Object.keys(dependencies)
+      .filter((name) => !name.startsWith('@tallystick/'))
+      .map((name) => `./node_modules/${name}`)
+      .filter((one) => !found.has(one));
+    for (const one of next) found.add(one);
+    dependenciesOf(next, found);
+  }
+  return found;
+}
+
 /** Packs what is published of the command line and of what it depends on, and installs that without a network. */
 beforeAll(async () => {
   const ours = packPackages(at('ours'));
   for (const name of ['core', 'sdk', 'cli']) cpSync(ours.get(name) ?? '', at(`packed/${name}.tgz`));
-  const theirs = ['commander', '@noble/ciphers', '@noble/curves', '@noble/hashes'].map(
-    (name) => `./node_modules/${name}`,
-  );
+  const theirs = [...dependenciesOf(['packages/core', 'packages/sdk', 'packages/cli'])];
   const options = ['--pack-destination', at('packed'), '--ignore-scripts', '--loglevel=error'];
   must('npm', ['pack', ...theirs, ...options], root);
   const tarballs = readdirSync(at('packed')).map((file) => at(`packed/${file}`));

@@ -5,17 +5,19 @@ import { bin, type Ran, run, workspace } from './tally.ts';
 const { at, remove } = workspace();
 afterAll(remove);
 
-/** `tally`, which ends where it loads a package of this name. */
+/** `tally` of the sources, which ends where it loads a package of this name. A bundle's parts do not show what is in them. */
 function without(name: string, args: readonly string[]): Promise<Ran> {
   const hook = `import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) {
+      if (url.endsWith('/cli/src/bundle.ts'))
+        return { format: 'module', source: 'export const bundledMain = () => null;', shortCircuit: true };
       if (url.includes('/${name}/')) throw new Error('${name} is loaded');
       return next(url, context);
     } });`;
   const preload = `data:text/javascript,${encodeURIComponent(hook)}`;
   return run(args, {
     command: [process.execPath, '--import', preload, bin],
-    env: { TALLY_HOME: at('home'), TALLY_DATA_DIR: at('data') },
+    env: { TALLY_HOME: at('home'), TALLY_DATA_DIR: at('data'), PORT: '0' },
   });
 }
 

@@ -85,7 +85,10 @@ function made(sequence: number, { endpoints = [endpoint], ageMs = 0, signer = ow
       service: 'https://watched.example',
       endpoints: [...endpoints],
       providers: [{ ...light, id: 'openai', state: 'down', code: 'unreachable' }],
-      models: [{ ...light, id: 'openai/gpt-5', state: 'unknown', code: 'not_called' }],
+      models: [
+        { ...light, id: 'openai/gpt-5', state: 'unknown', code: 'not_called' },
+        { ...light, id: 'openai/gpt-4', state: 'unknown', code: 'not_called', warning: 'retires_soon' },
+      ],
       log,
     },
     {
@@ -143,7 +146,9 @@ describe('one look', () => {
       '1.3 ms',
       '✗ down     provider openai',
       'unreachable',
-      '1 of 1 models were not called lately',
+      'model    openai/gpt-4',
+      'not_called, retires_soon',
+      '2 of 2 models were not called lately',
       'log log.example: 12 leaves, root abab',
       '1 of 13 hashes are waiting for their anchor, the oldest for at most 40 s',
     ])

@@ -267,6 +267,64 @@ test('an expired bundle can still be shown', async () => {
   });
 });
 
+test('a bundle is shown with its history, the times of its keys, and the hash of the one before', async () => {
+  const key_id = root.keyId;
+  const public_key = toBase64url(root.publicKey);
+  const [start, change] = ['2026-01-01T00:00:00Z', '2026-06-01T00:00:00Z'];
+  const revoked = { at: change, reason: 'superseded' } as const;
+  const keys = [
+    { state: 'revoked', valid_from: start, valid_until: change, revoked },
+    { state: 'active', valid_from: change, valid_until: null, revoked: null },
+  ] as const;
+  const account = { network: 'base', chain_id: 8453, address: `0x${'22'.repeat(20)}` };
+  const body = await signTrustBundle(
+    {
+      version: 7,
+      issuedAt: Date.now(),
+      expiresAt: Date.now() + DAY,
+      issuers: [
+        {
+          did: 'did:svc:acme',
+          status: 'verified',
+          keys: keys.map((times) => ({ key_id, public_key, purpose: 'receipt', ...times })),
+        },
+      ],
+      log: { origin: 'second.example/log', key_id, public_key },
+      chain: account,
+      history: {
+        logs: [
+          {
+            origin: 'first.example/log',
+            key_id,
+            public_key,
+            last_size: 12,
+            valid_from: null,
+            valid_until: change,
+          },
+        ],
+        chains: [{ ...account, origin: 'first.example/log', valid_from: start, valid_until: change }],
+      },
+      previous_sha256: 'ab'.repeat(32),
+    },
+    root,
+  );
+  writeFileSync(at('history.json'), body);
+  const { stdout } = await tally(['trust', 'show', at('history.json')]);
+  expect(stdout.split('\n').slice(2)).toEqual([
+    `before   version 6, previous_sha256 ${'ab'.repeat(32)}`,
+    `log      second.example/log  ${key_id}`,
+    `           earlier  first.example/log  ${key_id}  up to 12 leaves, until ${change}`,
+    `account  ${account.address} on base (chain id 8453)`,
+    `           earlier  ${account.address} on base (chain id 8453) for first.example/log  from ${start} until ${change}`,
+    'issuer   did:svc:acme  verified',
+    `           receipt    revoked  ${key_id}  from ${start} until ${change}, revoked at ${change} (superseded)`,
+    `           receipt    active   ${key_id}  from ${change}`,
+    '',
+  ]);
+  const shown = JSON.parse((await tally(['trust', 'show', at('history.json'), '--json'])).stdout);
+  expect(shown).toEqual({ root: fingerprint(root), bundle: JSON.parse(body) });
+});
+
 describe('two services that use the same handle', () => {
   test('a receipt is trusted only once the user says which of them counts', async () => {
     const names = ['one', 'two'];

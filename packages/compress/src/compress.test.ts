@@ -122,6 +122,56 @@ describe.each<Tier>(['lossless', 'extractive'])('%s: what is never touched', (ti
   });
 });
 
+describe('code and prose in turn', () => {
+  const body = (i: number): string =>
+    `function part${i}(input) {\n  const own = input.filter((one) => one.weight > ${i});\n  return own.map((one) => one.name);\n}\n`;
+  const snippet = (i: number): string => `\`\`\`js\n${body(i)}\`\`\``;
+  const passage = (i: number): string =>
+    `Part ${i} of the guide is about shelves. ${'The shelves are made of wood and stand along the wall of the hall. '.repeat(4)}`;
+  const needle = 'The magic number of the kestrel is 5129384.';
+  const guide = Array.from({ length: 40 }, (_, i) =>
+    [passage(i), ...(i === 23 ? [needle] : []), ...(i % 5 === 0 ? [snippet(i)] : [])].join('\n\n'),
+  ).join('\n\n');
+  const asked = { tier: 'extractive', query: 'What is the magic number of the kestrel?' } as const;
+
+  test('what is asked stays beside code that is never cut, within the budget and under one notice', () => {
+    const result = compress(asTool(guide), { ...asked, budget: 0.2 });
+    const text = contentOf(result);
+    expect(text).toContain(needle);
+    for (let i = 0; i < 40; i += 5) expect(text).toContain(snippet(i));
+    expect(result.account.tokens_after).toBeLessThanOrEqual(result.account.tokens_before * 0.2);
+    expect(text.match(/\[cut /g)).toHaveLength(1);
+  });
+
+  test('where code leaves no room, the rest is cut to its own share, and what is asked stays', () => {
+    const result = compress(asTool(guide), { ...asked, budget: 0.05 });
+    expect(contentOf(result)).toContain(needle);
+    expect(result.account.tokens_after).toBeLessThan(result.account.tokens_before * 0.3);
+  });
+
+  test('with `code` it is cut by whole functions, which the notice names', () => {
+    const file = Array.from({ length: 30 }, (_, i) => body(i)).join('\n');
+    const result = compress(asTool(file), {
+      tier: 'extractive',
+      budget: 0.2,
+      code: true,
+      query: 'What does part17 do?',
+    });
+    const [notice, ...rest] = contentOf(result).split('\n');
+    expect(notice).toMatch(/^\[cut \d{12}: .*; without part0, part1, .* and \d+ more\]$/);
+    const functions = rest.join('\n').match(/function part\d+[^]*?\n}\n/g) ?? [];
+    expect(functions).toContain(body(17));
+    expect(functions.filter((own) => !file.includes(own))).toStrictEqual([]);
+    expect(
+      rest
+        .join('\n')
+        .replaceAll(/function part\d+[^]*?\n}\n|…|\n/g, '')
+        .trim(),
+    ).toBe('');
+    expect(result.account.tokens_after).toBeLessThanOrEqual(result.account.tokens_before * 0.2);
+  });
+});
+
 describe('cutting', () => {
   const long = fc.oneof(
     fc.array(dialogue, { minLength: 8, maxLength: 12 }).map((all) => all.join('\n')),

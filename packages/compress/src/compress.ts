@@ -24,7 +24,7 @@ export interface Compressed {
 const DEFAULT_SHARE = 0.5;
 
 /**
- * Compresses a conversation. System and assistant turns, users' instructions, code, diffs, schemas and everything before an
+ * Compresses a conversation. System and assistant turns, users' instructions, code (unless the caller allows it to be cut), diffs, schemas and everything before an
  * explicit cache breakpoint stay byte for byte, and no text becomes longer. The same arguments give the same result everywhere.
  * @throws invalid_field for an unknown tier or a budget that is out of range
  */
@@ -41,7 +41,7 @@ export function compressBy(
   const { tier = 'lossless', budget = DEFAULT_SHARE } = options;
   check(tier, budget);
   const tokenizer = options.tokenizer ?? tokenizerFor(options.model);
-  const blocks = blocksOf(messages, freezeMap(messages), tokenizer);
+  const blocks = blocksOf(messages, freezeMap(messages), tokenizer, options);
   for (const block of blocks) writeCheapest(block, tokenizer);
   dedupe(messages, blocks, tokenizer);
   const before = countMessages(messages, tokenizer);

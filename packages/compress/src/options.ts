@@ -10,6 +10,8 @@ export interface CompressOptions {
   readonly query?: string;
   /** Most tokens that may remain, or below 1 their share; half when absent. Only cutting uses it. */
   readonly budget?: number;
+  /** Whether code may be cut too, by whole functions; their names stay. Only cutting uses it. */
+  readonly code?: boolean;
   /** Model whose tokens are counted. */
   readonly model?: string;
   /** Tokenizer whose counts outlive the call, for the same caller; used in place of `model`. */
@@ -20,7 +22,7 @@ export interface CompressOptions {
    * message that holds the block; `whole` leaves the block uncut.
    */
   readonly remembered?: (id: string, message: number) => Selection | 'whole' | undefined;
-  /** Whether only text that also stands elsewhere in its block may be cut: for callers that can't retrieve the rest. */
+  /** Whether only text that also stands elsewhere in its block may be cut anew: for callers that can't retrieve the rest. */
   readonly recoverable?: boolean;
   /** Whether a request that needs the whole text, such as a sum or a translation, is cut like any other. */
   readonly always?: boolean;

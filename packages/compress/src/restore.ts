@@ -25,7 +25,9 @@ const lossless: ReadonlySet<string> = new Set([
   'json-compact',
   'json-tsv',
   'json-toon',
+  'json-packed',
   'jsonl-tsv',
+  'jsonl-packed',
   'line-runs',
 ]);
 

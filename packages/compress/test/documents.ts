@@ -150,6 +150,39 @@ export const json: fc.Arbitrary<string> = fc.letrec<{ value: string; table: stri
     ),
 })).value;
 
+const login = fc.constantFrom('ana', 'ben', 'ana-2', '42', '4\ud83d\ude00', 'x<y', '«z»', '$1', '');
+/** Values as APIs give them: addresses with an id in them, the same for all, absent, or any other. */
+const field = fc.oneof(
+  fc.tuple(login, fc.nat(3)).map(([who, n]) => `"https://api.example.com/users/${who}/repos?page=${n}"`),
+  login.map((who) => `{"login":"${who}","url":"https://api.example.com/users/${who}","admin":false}`),
+  login.map((who) => `["${who}",{"n":1}]`),
+  fc.constantFrom('"2026-03-01T10:00:00Z"', '""', 'null', '{}', '[]', '"the same long text for all of them"'),
+  scalar,
+);
+
+/** JSON whose objects are alike: nested, with members that are sometimes absent. */
+export const records: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.uniqueArray(name, { minLength: 1, maxLength: 4 }),
+    fc.array(fc.array(fc.tuple(fc.nat(7), field), { minLength: 4, maxLength: 4 }), {
+      minLength: 2,
+      maxLength: 9,
+    }),
+    fc.constantFrom('', '{"items":', '{"a":[[{"n":1},{"n":2}],'),
+  )
+  .map(([names, rows, before]) => {
+    const items = rows.map((row) =>
+      joined(
+        names.flatMap((key, i) => (row[i]![0] === 0 ? [] : [`${key}:${row[i]![1]}`])),
+        '{',
+        '}',
+        '',
+      ),
+    );
+    const after = before === '' ? '' : before.endsWith(',') ? ']}' : '}';
+    return `${before}${joined(items, '[', ']', '')}${after}`;
+  });
+
 export const code = fc
   .array(
     fc.constantFrom('const a = f(1);', 'if (a > 2) {', '  return a;', '}', 'import x from "y";', '// why'),
@@ -241,6 +274,7 @@ export const anyDocument = fc.oneof(
   dialogue,
   log,
   json,
+  records,
   hazards,
   markdown,
   code,

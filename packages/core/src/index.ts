@@ -12,6 +12,18 @@ export {
   type VerifyCallOptions,
   verifyCall,
 } from './call/verify-call.ts';
+export { correctionOf, nameOf, readCorrection } from './corrections/correction.ts';
+export type { Correction, NamedReceipt } from './corrections/correction-shape.ts';
+export { correctionText } from './corrections/correction-text.ts';
+export {
+  type CorrectedReceipt,
+  type CorrectedState,
+  type CorrectionVerdict,
+  type JudgedLink,
+  type JudgedReceipt,
+  judgeCorrections,
+  verifyCorrections,
+} from './corrections/verify-corrections.ts';
 export { type Did, isDid, parseDid } from './did/did.ts';
 export { type DidDocumentKey, didDocument, keysOfDidDocument } from './did/document.ts';
 export { didKeyOf, publicKeyOfDidKey } from './did/key.ts';
@@ -35,6 +47,7 @@ export { fromHex, toHex } from './encoding/hex.ts';
 export { fromMultibase, toMultibase } from './encoding/multibase.ts';
 export { type ErrorCode, errorTable, TallyError } from './errors.ts';
 export { type HashedTransaction, readNodeTransaction } from './ethereum/transaction.ts';
+export { type BundleCorrections, CorrectionsCheck } from './evidence/corrections-check.ts';
 export { crc32 } from './evidence/crc32.ts';
 export {
   type EvidenceFile,
@@ -47,7 +60,7 @@ export {
   signPurge,
 } from './evidence/document.ts';
 export { EVIDENCE_REASONS, EvidenceFault, type EvidenceReason } from './evidence/fault.ts';
-export { EVIDENCE_PATHS, meteringDigest, partPaths } from './evidence/parts.ts';
+export { EVIDENCE_PATHS, hashesPath, meteringDigest, partPaths } from './evidence/parts.ts';
 export {
   type BundleOptions,
   type BundleProgress,
@@ -98,7 +111,15 @@ export {
   parseCheckpointText,
   signCheckpoint,
 } from './log/checkpoint.ts';
-export { checkCosignature, cosignCheckpoint, withSignature } from './log/cosignature.ts';
+export { checkCosignature, cosignCheckpoint, withSignature, witnessKey } from './log/cosignature.ts';
+export { type ForkFile, forkOf, type LeafPlace, type ProvenFork, verifyFork } from './log/fork.ts';
+export {
+  checkMlDsaCosignature,
+  cosignByMlDsa,
+  type MlDsaWitness,
+  mlDsaVerifierKey,
+  parseMlDsaVerifierKey,
+} from './log/ml-dsa-cosignature.ts';
 export { formatNote, type Note, type NoteSignature, noteKeyHash, parseNote } from './log/note.ts';
 export { decodePosting, encodePosting, type PostedHead } from './log/posting.ts';
 export {
@@ -116,6 +137,7 @@ export {
   type ConsistencyClaim,
   consistencyNodes,
   consistencyProof,
+  subproofNodes,
   verifyConsistency,
 } from './merkle/consistency.ts';
 export { emptyRoot, foldNodes, leafHash, nodeHash } from './merkle/hash.ts';
@@ -150,6 +172,14 @@ export type { EvidenceLeaf } from './metering/leaf.ts';
 export { describeCounts } from './metering/metering.ts';
 export { mintMetering } from './metering/mint.ts';
 export type { MeteringReceipt } from './metering/shape.ts';
+export { assessPq } from './ml-dsa/assess-pq.ts';
+export {
+  PQ_ALGORITHM,
+  PQ_SIGNED,
+  type PqSignature,
+  type PqSigner,
+  pqKeyId,
+} from './ml-dsa/pq-signature.ts';
 export { BENCHMARK_NODES, type BenchmarkNode, signBenchmark } from './receipts/benchmark.ts';
 export { anchoredHash, countersign } from './receipts/countersign.ts';
 export { ENVELOPE_PROFILE, type EnvelopeFacts, mintEnvelope } from './receipts/envelope.ts';
@@ -242,8 +272,27 @@ export {
   type VerifySessionOptions,
   verifySession,
 } from './sessions/verify-session.ts';
-export { compareInstants, formatTimestamp, type Instant, parseTimestamp, secondsOf } from './time.ts';
+export { nextStreamHead, streamStart } from './streams/chain.ts';
+export { findChange } from './streams/find-change.ts';
 export {
+  readStreamHead,
+  type StreamHead,
+  type StreamHeadFacts,
+  signStreamHead,
+  streamHeadHash,
+} from './streams/head.ts';
+export {
+  type AbsentReceipt,
+  type GivenReceipt,
+  judgeStream,
+  type StreamEvidence,
+  type StreamFault,
+  type StreamVerdict,
+} from './streams/verify-stream.ts';
+export { compareInstants, formatTimestamp, type Instant, parseTimestamp, secondsOf } from './time.ts';
+export type { AnchorAuthority, AnchorHistory, Payee } from './trust/authority.ts';
+export {
+  bundleHash,
   checkTrustBundle,
   rootFingerprint,
   signTrustBundle,
@@ -252,15 +301,23 @@ export {
   type TrustPin,
 } from './trust/bundle.ts';
 export {
-  type AnchorAuthority,
+  follows,
+  type ProvenTrustFork,
+  type TrustForkFile,
+  trustForkOf,
+  verifyTrustFork,
+} from './trust/fork.ts';
+export {
   bothTrusts,
   type IssuerKey,
   type IssuerRecord,
   KEY_PURPOSES,
   type KeyPurpose,
-  type Payee,
+  type KeyTimes,
+  type PqKey,
   REVOCATION_REASONS,
   type RevocationReason,
+  readPqKey,
   type Trust,
   trustOf,
 } from './trust/issuer.ts';
@@ -275,6 +332,7 @@ export {
   type StatementFacts,
   signStatement,
 } from './trust/statements.ts';
+export { vanished } from './trust/vanished.ts';
 export {
   type EvidenceSources,
   evidenceVerifier,
@@ -287,3 +345,7 @@ export {
   verifyParsed,
 } from './verify.ts';
 export { VERSION } from './version.ts';
+export { POLICY_REASONS, PolicyFault, type PolicyReason } from './witness/fault.ts';
+export { judgeCheckpoint, type Witnessed, type WitnessFinding } from './witness/judge.ts';
+export { parseWitnessPolicy, type WitnessPolicy } from './witness/policy.ts';
+export { witnessedText } from './witness/text.ts';

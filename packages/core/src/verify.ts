@@ -12,6 +12,7 @@ import { assessAnchor, assessAnchorOf } from './log/receipt-anchor.ts';
 import type { EvidenceCounts } from './metering/evidence-classes.ts';
 import type { EvidenceVerifier } from './metering/intake.ts';
 import { metering } from './metering/metering.ts';
+import { assessPq } from './ml-dsa/assess-pq.ts';
 import { orNull } from './or-null.ts';
 import { benchmark } from './receipts/benchmark.ts';
 import { envelope } from './receipts/envelope.ts';
@@ -36,7 +37,9 @@ import { utf8Length } from './receipts/size.ts';
 import { status } from './receipts/status.ts';
 import { formatTimestamp } from './time.ts';
 import { assessIssuer } from './trust/assess-issuer.ts';
-import { type KeyPurpose, type Trust, trustOf } from './trust/issuer.ts';
+import { type Trust, trustOf } from './trust/issuer.ts';
+import type { Witnessed } from './witness/judge.ts';
+import type { WitnessPolicy } from './witness/policy.ts';
 
 /** Sources, beside the trust, by which evidence is judged. */
 export interface EvidenceSources {
@@ -62,6 +65,8 @@ export interface VerifyOptions {
   readonly transaction?: AnchorTransaction | null | undefined;
   /** The transaction that the receipt names as its settlement; null and absent mean the same as for `transaction`. */
   readonly settlement?: SettlementTransaction | null | undefined;
+  /** Witnesses that must have cosigned the anchor's checkpoint: the verifier's own choice, never the service's. */
+  readonly witnessPolicy?: WitnessPolicy | undefined;
   readonly engine?: Ed25519Engine | undefined;
 }
 
@@ -78,6 +83,8 @@ export interface Verification {
     readonly status: 'verified' | 'registered' | 'unknown' | 'contradicted';
     readonly key_state: 'pending' | 'active' | 'retired' | 'revoked' | 'compromised' | 'unknown';
   };
+  /** Whether the witnesses of the policy cosigned the anchor's checkpoint; null without a policy. */
+  readonly witnessed: Witnessed | null;
   readonly family: FamilyName | null;
   readonly profile: string | null;
   readonly receipt_id: string | null;
@@ -139,7 +146,8 @@ async function evaluate(family: Family, document: JsonObject, options: VerifyOpt
   const engine = options.engine ?? defaultEngine;
   const claims = family.claims(document);
   const key = resolveKey(claims, trust);
-  const signed = canonicalBytes(family.signed(document));
+  const contents = family.signed(document);
+  const signed = canonicalBytes(contents);
   const integrityChecks: Check[] = [
     passed('format', `It has the members of ${family.name === 'profile' ? claims.profile : family.name}.`),
     sizeCheck(family, claims, document, signed.length),
@@ -158,12 +166,18 @@ async function evaluate(family: Family, document: JsonObject, options: VerifyOpt
   const facts = { issuedAt, transaction, anchors: trust.anchors, engine };
   const anchor = await assessAnchor(family, document, options.anchor, facts);
   const issuer = assessIssuer(claims, key.publicKey, trust, anchor.existedAt, family.keyPurpose);
+  const second = family.pqSignature?.(document);
+  const pqChecks =
+    second === undefined ? [] : await assessPq(second, contents, claims, trust, anchor.existedAt);
+  integrityChecks.push(...pqChecks.slice(0, 1));
   const contradictionChecks = [
     timeCheck(claims, options.now),
     ...issuer.checks,
+    ...pqChecks.slice(1),
     ...anchor.checks,
     ...settlementChecks(family, document, options.settlement, trust),
   ];
+  const witness = await options.witnessPolicy?.assess(anchor, trust.anchors, engine);
   const holds = (checks: readonly Check[]): boolean => checks.every(({ ok }) => ok !== false);
   const integrity = holds(integrityChecks);
   const valid = integrity && holds(contradictionChecks);
@@ -177,10 +191,11 @@ async function evaluate(family: Family, document: JsonObject, options: VerifyOpt
       status: issuer.status,
       key_state: issuer.keyState,
     },
+    witnessed: witness?.witnessed ?? null,
     family: family.name,
     profile: claims.profile,
     receipt_id: claims.receiptId,
-    checks: [...integrityChecks, ...contradictionChecks],
+    checks: [...integrityChecks, ...contradictionChecks, ...(witness?.checks ?? [])],
     ...(behind === undefined || behind.counts === null ? {} : { evidence: behind.counts }),
     verified_at: formatTimestamp(options.now),
   };
@@ -261,6 +276,7 @@ function notReached(family: Family | null, checks: readonly Check[], options: Ve
     valid: false,
     integrity: false,
     issuer,
+    witnessed: null,
     family: family?.name ?? null,
     profile: null,
     receipt_id: null,
@@ -362,7 +378,7 @@ async function counterCheck(
 /** A key of the party that is to counter-sign, its purpose, and whether it was revoked. */
 interface CounterKey {
   readonly publicKey: Uint8Array;
-  readonly purpose: KeyPurpose;
+  readonly purpose: string;
   readonly revoked: boolean;
 }
 

@@ -5,12 +5,15 @@ import { layoutZip, localHeader } from '../src/evidence/zip-layout.ts';
 import type { ByteSource } from '../src/evidence/zip-reader.ts';
 import {
   anchoredHash,
+  type Correction,
   canonicalize,
   concatBytes,
+  correctionOf,
   createSigner,
   emitReceipt,
   type JsonObject,
   meteringDigest,
+  mintEnvelope,
   mintMetering,
   parseJson,
   rootFingerprint,
@@ -117,6 +120,43 @@ export async function billAt(signer: Signer, second: number): Promise<string> {
     { now: second * 1000 },
     signer,
   );
+}
+
+/** An envelope, which says that one receipt corrects another if it is given such a `call`. */
+export function envelopeAt(
+  signer: Signer,
+  second: number,
+  suffix: string,
+  call?: Correction,
+): Promise<string> {
+  return mintEnvelope(
+    {
+      request: {
+        hash: null,
+        origin: null,
+        purpose: call === undefined ? 'receipt' : 'correction',
+        policy_hash: null,
+      },
+      operator: { entity: ISSUER, region: null, training_region: null },
+      hardware: { class: null, attestation: null },
+      response: { hash: null, sealed: null },
+      settlement: { chain: null, asset: null, tx: null },
+      ...(call === undefined ? {} : { call }),
+    },
+    {
+      receiptId: `r_env_${second}_${suffix.padStart(12, '0')}`,
+      issuedAt: second * 1000,
+      issuerDid: ISSUER,
+      issuerVerified: true,
+    },
+    signer,
+  );
+}
+
+/** What an envelope says of two receipts, of which the second corrects the first. */
+export function correcting(first: string, second: string): Correction {
+  const [corrects, correction] = [first, second].map((text) => parseJson(utf8(text)) as JsonObject);
+  return correctionOf({ corrects: corrects ?? {}, correction: correction ?? {} }, 'The count was wrong.');
 }
 
 const linesOf = (texts: readonly string[]): Uint8Array => utf8(texts.map((text) => `${text}\n`).join(''));

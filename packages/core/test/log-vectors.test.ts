@@ -2,23 +2,31 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { AnchorRefCase } from '../../../scripts/vectors/anchor-refs.ts';
 import type { CheckpointCase } from '../../../scripts/vectors/checkpoints.ts';
+import type { MlDsaCosignatureCase } from '../../../scripts/vectors/ml-dsa-cosignatures.ts';
 import type { TlogProofCase } from '../../../scripts/vectors/tlog-proofs.ts';
+import type { WitnessPolicyCase } from '../../../scripts/vectors/witness-policies.ts';
 import {
   type AnchorRef,
   anchoredHash,
   anchoredRef,
   checkCosignature,
+  checkMlDsaCosignature,
+  defaultEngine,
   formatNote,
   formatTlogProof,
   fromBase64url,
   fromHex,
   leafHash,
+  mlDsaVerifierKey,
   openCheckpoint,
+  PolicyFault,
   parseAnchorRef,
   parseCheckpointText,
+  parseMlDsaVerifierKey,
   parseNote,
   parseTlogProof,
   parseVerifierKey,
+  parseWitnessPolicy,
   pendingRef,
   sha256,
   toBase64url,
@@ -43,6 +51,18 @@ test.each(readVectors<CheckpointCase>('checkpoints.json'))('checkpoints.json: $n
   expect(parseVerifierKey(log.verifier_key)).toEqual({ name: log.origin, publicKey });
 });
 
+test.each(readVectors<MlDsaCosignatureCase>('ml-dsa-cosignatures.json'))(
+  'ml-dsa-cosignatures.json: $name',
+  ({ note, witness, expected }) => {
+    const key = parseMlDsaVerifierKey(witness);
+    expect(mlDsaVerifierKey(key)).toBe(witness);
+    expect(checkMlDsaCosignature(note, key)).toBe(expected);
+    const digit = witness.indexOf('+') + 1;
+    const other = witness.slice(0, digit) + (witness[digit] === '0' ? '1' : '0') + witness.slice(digit + 1);
+    expect(() => parseMlDsaVerifierKey(other)).toThrow('0x06');
+  },
+);
+
 test.each(readVectors<TlogProofCase>('tlog-proofs.json'))('tlog-proofs.json: $name', async (vector) => {
   const { text, entry, expected } = vector;
   const found = await outcome(() => {
@@ -55,6 +75,27 @@ test.each(readVectors<TlogProofCase>('tlog-proofs.json'))('tlog-proofs.json: $na
   });
   expect(found).toEqual(expected);
 });
+
+test.each(readVectors<WitnessPolicyCase>('witness-policies.json'))(
+  'witness-policies.json: $name',
+  async (vector) => {
+    expect(await judgedPolicy(vector)).toEqual(vector.expected);
+  },
+);
+
+async function judgedPolicy({ policy, policy_base64, checkpoint }: WitnessPolicyCase): Promise<unknown> {
+  const bytes = Uint8Array.from(Buffer.from(policy_base64, 'base64'));
+  expect(policy === null ? bytes : utf8(policy)).toEqual(bytes);
+  try {
+    const parsed = parseWitnessPolicy(bytes);
+    const { witnessed } = await parsed.judge(checkpoint ?? undefined, [], defaultEngine);
+    return { witnessed, unknown_keys: parsed.findings.length };
+  } catch (error) {
+    if (!(error instanceof PolicyFault)) throw error;
+    const { code, reason, line } = error;
+    return { code, reason, line };
+  }
+}
 
 function written(ref: AnchorRef): string {
   if (ref.kind === 'anchored') return anchoredRef(ref);

@@ -12,7 +12,9 @@ import type { GateCase } from '../../../scripts/vectors/gate.ts';
 import type { RecipientCase } from '../../../scripts/vectors/recipients.ts';
 import type { SessionCase } from '../../../scripts/vectors/sessions.ts';
 import type { StatementCase } from '../../../scripts/vectors/statements.ts';
+import type { StreamCase } from '../../../scripts/vectors/streams.ts';
 import type { TrustCase } from '../../../scripts/vectors/trust.ts';
+import type { TrustForkCase } from '../../../scripts/vectors/trust-forks.ts';
 import { verifyForeign } from '../src/foreign/index.ts';
 import {
   anchoredHash,
@@ -33,9 +35,11 @@ import {
   isObject,
   isRecipient,
   type JsonValue,
+  judgeStream,
   parseJson,
   publicKeyOfDidKey,
   readSignedStatement,
+  readStreamHead,
   seal,
   sha256,
   toBase64url,
@@ -44,6 +48,7 @@ import {
   utf8,
   verifyCall,
   verifyEd25519,
+  verifyTrustFork,
 } from '../src/index.ts';
 import {
   anchorCases,
@@ -71,6 +76,7 @@ const otherFiles = [
   ...callFiles,
   'checkpoints.json',
   'commitments.json',
+  'corrections.json',
   'currencies.json',
   'ed25519.json',
   'encodings.json',
@@ -83,14 +89,18 @@ const otherFiles = [
   'json-gate.json',
   'keys.json',
   'message-signatures.json',
+  'ml-dsa-cosignatures.json',
   'recipients.json',
   'session-hashes.json',
   'session-openings.json',
   'sessions.json',
   'settlements.json',
   'statements.json',
+  'streams.json',
   'tlog-proofs.json',
   'trust.json',
+  'trust-forks.json',
+  'witness-policies.json',
 ];
 
 describe('the vector files', () => {
@@ -205,8 +215,31 @@ async function trustIn({ bundle, now, pin, root }: TrustCase): Promise<object> {
   return { pin: checked.pin };
 }
 
+test.each(readVectors<StreamCase>('streams.json'))(
+  'streams.json: $name',
+  async ({ heads, first, hashes, given, expected }) => {
+    const judged = async () => {
+      const read = await Promise.all(heads.map((head) => readStreamHead(head, {})));
+      const receipts = given.map(({ sha256, issued_at }) => ({ sha256, issuedAt: issued_at }));
+      const verdict = judgeStream({ heads: read, from: first - 1, hashes, given: receipts });
+      const { complete, faults, given: counted, uncounted } = verdict;
+      const named = faults.map(({ kind, index, sha256 }) => ({ kind, index, sha256 }));
+      return { complete, faults: named, given: counted, uncounted };
+    };
+    expect(await outcome(judged)).toEqual(expected);
+  },
+);
+
 test.each(readVectors<TrustCase>('trust.json'))('trust.json: $name', async (vector) => {
   expect(await outcome(() => trustIn(vector))).toEqual(vector.expected);
+});
+
+test.each(readVectors<TrustForkCase>('trust-forks.json'))('trust-forks.json: $name', async (vector) => {
+  const proven = async (): Promise<object> => {
+    const { root, kind, bundles } = await verifyTrustFork(vector.file);
+    return { root, kind, versions: bundles.map(({ version }) => version) };
+  };
+  expect(await outcome(proven)).toEqual(vector.expected);
 });
 
 /** The record after a history, of which all but the last statement must be accepted; or a published record. */

@@ -1,6 +1,6 @@
 /**
  * One remembered fact about an account's conversation: which units of a block were sent, never a caller's text; or an item
- * of an answer, encrypted for who was given it (`KeptItems`).
+ * of an answer, encrypted for who was given it (`KeptItems`); or the model of a session (`SharedPins`).
  */
 export interface Note {
   /** Unique within the conversation. */

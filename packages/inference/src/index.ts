@@ -1,10 +1,31 @@
 export { createBenchmark } from './benchmark/benchmark.ts';
 export { results } from './benchmark/results.ts';
-export { money, priceDocument } from './billing.ts';
+export { modelPriceDocument, money } from './billing.ts';
+export { CALL_COLUMNS, CALL_PURPOSE, callDocument } from './calls/call-document.ts';
+export type {
+  CallCounting,
+  CallCounts,
+  CallFilters,
+  CallMark,
+  CallPage,
+  CallRow,
+  CallStore,
+  CallSums,
+  ListedCall,
+  NewCall,
+  UnlistedCall,
+} from './calls/call-store.ts';
+export { CallTrail } from './calls/call-trail.ts';
+export type { ContentRow, ContentStore } from './calls/content-store.ts';
+export { BUCKETS, countDocuments, GROUPINGS } from './calls/count-calls.ts';
+export type { ListedRequest } from './calls/ended-call.ts';
+export { followCalls } from './calls/follow-calls.ts';
+export { bandOf, bandStarts, UNKNOWN_BAND } from './calls/latency-bands.ts';
 export type { Model } from './catalogue/catalogue.ts';
 export { ollamaUrl } from './catalogue/ollama-host.ts';
-export { checkCatalogue, readCatalogue } from './catalogue/open.ts';
+export { catalogueEntries, checkCatalogue, readCatalogue } from './catalogue/open.ts';
 export { operatorSchema } from './catalogue/schema.ts';
+export { priceAgeDays, retiresInDays, type Upkeep, type UpkeepTerms, upkeepOf } from './catalogue/upkeep.ts';
 export { TIERS } from './compression/options.ts';
 export { type CompressionStore, MAX_NOTES, type Note } from './compression-store.ts';
 export {
@@ -14,6 +35,15 @@ export {
   type FreeReads,
   READ_PRICE,
 } from './free-reads.ts';
+export {
+  LEARNED_SECONDS,
+  type LearnedRow,
+  type LearningStore,
+  type RateableCall,
+  type RatedCall,
+  type Rating,
+} from './learning/learning-store.ts';
+export { checkLimits, limitsSchema, requireCatalogued } from './limits-schema.ts';
 export { localCards } from './local/cards.ts';
 export { type Compute, openCompute } from './open.ts';
 export type { CallMembers } from './pipeline/call-members.ts';
@@ -23,8 +53,11 @@ export { type Call, type Completed, completeChat, replayedAnswer } from './pipel
 export type { PipelineContext } from './pipeline/context.ts';
 export { embed, embeddingRequestSchema, readEmbeddingRequest } from './pipeline/embed.ts';
 export { estimateChat } from './pipeline/estimate.ts';
+export { checkKeyRouting } from './pipeline/key-routing.ts';
+export { listFailure } from './pipeline/list-failure.ts';
 export { failureOf } from './pipeline/provider-failure.ts';
 export type { Open } from './pipeline/reserve.ts';
+export { Shadows } from './pipeline/shadows.ts';
 export { type Streaming, streamChat } from './pipeline/stream.ts';
 export { alreadyAnswered } from './pipeline/stream-replay-refusal.ts';
 export { chat } from './protocols/chat.ts';
@@ -38,8 +71,11 @@ export { responses } from './protocols/responses/responses.ts';
 export { responsesRequestSchema } from './protocols/responses/schema.ts';
 export { retryAfter } from './providers/failures.ts';
 export { ProviderError } from './providers/provider.ts';
-export type { Health } from './resilience/health.ts';
+export { type Health, targetOf } from './resilience/health.ts';
 export { type Light, lightOfAll } from './resilience/light.ts';
+export { ORDERS, type RestStore, type ToldRest } from './resilience/rest-store.ts';
 export type { RouteExplanation, ScoreRecord } from './router/record.ts';
-export { explainRequest, type Replay, replay } from './router/replay.ts';
+export type { Replay } from './router/redecide.ts';
+export { explainRequest, replay } from './router/replay.ts';
 export type { ComputeConfig } from './settings.ts';
+export { SERVICE_TIERS } from './types.ts';

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { canonicalBytes, type JsonObject, parseJson } from '@tallystick/core';
+import { seal, unseal } from '@tallystick/kit';
 import type { CompressionStore } from './compression-store.ts';
 import { asText } from './providers/members.ts';
 
@@ -10,8 +11,6 @@ const MIN_ID = 24;
 const MAX_ITEM_BYTES = 1_048_576;
 /** Most items that one request may refer to. */
 const MAX_REFERENCES = 1_000;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const KEY = 'item';
 
 /**
@@ -36,7 +35,8 @@ export class KeptItems {
       const id = asText(item['id']) ?? '';
       const bytes = canonicalBytes(item);
       if (id.length < MIN_ID || bytes.length > MAX_ITEM_BYTES) continue;
-      const note = { key: KEY, value: seal(secretOf(id, credential), bytes), replaces: null };
+      const sealed = seal(keyOf(secretOf(id, credential)), bytes);
+      const note = { key: KEY, value: sealed.toString('base64'), replaces: null };
       await this.#store.remember(placeOf(secretOf(id, credential)), KEY, [note], {
         now,
         expiresAt: now + KEPT_SECONDS,
@@ -50,7 +50,8 @@ export class KeptItems {
     for (const id of new Set(ids.slice(0, MAX_REFERENCES))) {
       const secret = secretOf(id, credential);
       const sealed = (await this.#store.recall(placeOf(secret), KEY, this.#now())).get(KEY);
-      if (sealed !== undefined) found.set(id, open(secret, sealed));
+      if (sealed === undefined) continue;
+      found.set(id, parseJson(unseal(keyOf(secret), Buffer.from(sealed, 'base64'))) as JsonObject);
     }
     return found;
   }
@@ -72,20 +73,4 @@ function placeOf(secret: Buffer): string {
 
 function keyOf(secret: Buffer): Buffer {
   return createHmac('sha256', secret).update('key').digest();
-}
-
-function seal(secret: Buffer, bytes: Uint8Array): string {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', keyOf(secret), nonce);
-  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64');
-}
-
-function open(secret: Buffer, sealed: string): JsonObject {
-  const bytes = Buffer.from(sealed, 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', keyOf(secret), bytes.subarray(0, NONCE_BYTES), {
-    authTagLength: TAG_BYTES,
-  });
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-  const opened = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
-  return parseJson(opened) as JsonObject;
 }

@@ -1,27 +1,43 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OwnIssuer } from '@tallystick/issuers';
-import type { LogStorms } from '@tallystick/kit';
+import { type LogStorms, runEvery } from '@tallystick/kit';
 import type { LedgerStore } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import type { OperatorFacts } from '@tallystick/receipts';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { CallQueue } from './calls/call-queue.ts';
+import type { CallStore } from './calls/call-store.ts';
+import type { ContentStore } from './calls/content-store.ts';
+import { KeptContents } from './calls/kept-contents.ts';
+import { MissingCalls } from './calls/missing-calls.ts';
 import type { Model } from './catalogue/catalogue.ts';
 import { openCatalogue } from './catalogue/open.ts';
+import { createReview } from './catalogue/review.ts';
+import type { UpkeepTerms } from './catalogue/upkeep.ts';
 import { createCompressor } from './compression/compressor.ts';
 import type { CompressionStore } from './compression-store.ts';
+import { KnownRatings } from './experiments/known-ratings.ts';
 import { KeptItems } from './kept-items.ts';
+import type { Learned } from './learning/learned.ts';
+import { Learning } from './learning/learning.ts';
+import type { LearningStore, RatedCall, Rating } from './learning/learning-store.ts';
 import { createComputeMetrics } from './metrics.ts';
 import type { PipelineContext } from './pipeline/context.ts';
 import { OpenProviders } from './providers/open-providers.ts';
 import { createHealth } from './resilience/health.ts';
+import type { RestStore } from './resilience/rest-store.ts';
 import { defaultRetryPolicy } from './resilience/retries.ts';
+import { shareHealth } from './resilience/shared-health.ts';
 import { createRouter } from './router/router.ts';
-import { createPins } from './router/sessions.ts';
+import { SharedPins } from './router/sessions.ts';
 import type { ComputeConfig } from './settings.ts';
 
 /** Milliseconds for billing the streams that end because the service stops. */
 const BILLING_MS = 5_000;
+/** Milliseconds between two writes of what has ended. */
+const LIST_MS = 500;
+const UNLISTED = 'calls that are not listed could not be looked for';
 const RESTS = { level: 'warn', burst: 3 } as const;
 
 /** The inference router of one service. */
@@ -36,6 +52,16 @@ export interface Compute {
   reload(settings: CatalogueSettings): void;
   /** Updates the metrics that are read at intervals. */
   measure(): Promise<void>;
+  /** Stores what was learned of calls, and reads what other processes have. To be called once a second. */
+  learn(): Promise<void>;
+  /** What was measured of the models, over all processes. */
+  learned(): Learned;
+  /** See `Learning.rate`. */
+  rate(receiptId: string, account: string, rating: Rating): Promise<RatedCall | null>;
+  /** What callers have had kept of their calls. */
+  readonly contents: Pick<KeptContents, 'find' | 'remove' | 'purge'>;
+  /** Resolves once every call that has ended is in the list of calls, and what is kept of it is stored. */
+  listed(): Promise<void>;
   /** Prompts that wait for the threads that compress, or are in them. */
   waiting(): number;
   /**
@@ -51,7 +77,7 @@ export interface Compute {
 type CatalogueSettings = Pick<ComputeConfig, 'catalogue' | 'environment' | 'aws'>;
 
 /** The part of the pipeline that follows from the catalogue. */
-type Models = Pick<PipelineContext, 'catalogue' | 'router' | 'providers'>;
+type Models = Pick<PipelineContext, 'catalogue' | 'router' | 'experiments' | 'providers'>;
 
 /** The part of the service's configuration that the router uses. */
 interface InferenceSettings {
@@ -63,11 +89,19 @@ interface InferenceSettings {
 
 interface ComputeDependencies {
   readonly config: InferenceSettings;
-  readonly store: { readonly ledger: LedgerStore; readonly compression: CompressionStore };
+  readonly store: {
+    readonly ledger: LedgerStore;
+    readonly compression: CompressionStore;
+    readonly rests: RestStore;
+    readonly learning: LearningStore;
+    readonly calls: CallStore;
+    readonly contents: ContentStore;
+  };
   /** See `PipelineContext`. */
   readonly process: string;
   readonly issuer: OwnIssuer;
   readonly log: Pick<AnchorLog, 'accept'>;
+  readonly budgets: PipelineContext['budgets'];
   readonly registry: Registry;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -84,12 +118,14 @@ export function openCompute({
   process,
   issuer,
   log,
+  budgets,
   registry,
   clock,
   logger,
   storms,
 }: ComputeDependencies): Compute {
-  const { timeouts, retries, goneRestMs, defaultMaxOutput, maxCallMs, maxStreamBytes } = config.compute;
+  const { timeouts, retries, goneRestMs, maxPriceAgeDays, defaultMaxOutput, maxCallMs, maxStreamBytes } =
+    config.compute;
   const health = createHealth({
     goneRestMs,
     onRest: ({ provider, upstreamModel: model }, why, restMs) => {
@@ -99,16 +135,46 @@ export function openCompute({
         logger.warn({ provider, model, why, restMs }, msg);
     },
   });
+  const stopSharing = shareHealth({
+    health,
+    store: store.rests,
+    process,
+    onFailure: (error) => {
+      const msg = 'what other processes know of resting models could not be exchanged';
+      if (storms.admits(msg, RESTS)) logger.warn({ err: error }, msg);
+    },
+  });
   const metrics = createComputeMetrics(registry);
-  const pins = createPins();
+  const calls = new CallQueue({ store: store.calls, metrics, storms, logger });
+  const missing = new MissingCalls({ store: store.calls, queue: calls, process, clock, maxCallMs });
+  const contents = new KeptContents({
+    store: store.contents,
+    issuer,
+    days: config.compute.keepContentDays,
+    metrics,
+    storms,
+    logger,
+    clock,
+  });
+  const write = async (): Promise<void> => void (await Promise.all([calls.flush(), contents.flush()]));
+  const stopListing = runEvery(LIST_MS, write);
+  const stopFinding = missing.start((error) => {
+    if (storms.admits(UNLISTED, RESTS)) logger.warn({ err: error }, UNLISTED);
+  });
+  const pins = new SharedPins(store.compression, clock);
+  const learning = new Learning(store.learning, clock, config.compute.ratingDays * 86_400);
   const providers = new OpenProviders(timeouts, maxCallMs);
+  const upkeep = (): UpkeepTerms => ({ now: clock(), maxPriceAgeDays });
+  const review = createReview(logger);
   const openModels = (settings: CatalogueSettings): Models => {
     const { catalogue, providers: entries } = openCatalogue(settings.environment, settings.catalogue);
     const opened = providers.replace(entries, settings.aws);
     const limited = ({ provider, upstreamModel }: Model): boolean =>
       (opened.get(provider)?.limitedMs?.(upstreamModel) ?? 0) > 0;
-    const router = createRouter(catalogue, { rest: (model) => health.rest(model), limited }, pins);
-    return { catalogue, router, providers: opened };
+    const learned = (): Learned => learning.learned;
+    const state = { rest: (model: Model) => health.rest(model), limited, learned, upkeep };
+    const router = createRouter(catalogue, state, pins.pins);
+    return { catalogue, router, experiments: settings.catalogue.experiments ?? {}, providers: opened };
   };
   const compressor = createCompressor({
     store: store.compression,
@@ -125,16 +191,23 @@ export function openCompute({
   };
   let pipeline: PipelineContext = {
     ...openModels(config.compute),
+    pins,
     health,
+    upkeep,
     storms,
     retryPolicy: { ...defaultRetryPolicy, retries },
     compressor,
+    ratings: new KnownRatings(store.learning, clock),
     items: new KeptItems(store.compression, clock),
+    budgets,
+    contents,
     ledger: store.ledger,
     process,
     issuer,
     log,
     metrics,
+    learning,
+    calls,
     clock,
     logger,
     operator: config.operator,
@@ -146,21 +219,42 @@ export function openCompute({
     stop: stop.signal,
     unbilled,
   };
+  review(pipeline.catalogue.models, upkeep());
   return {
     get pipeline() {
       return pipeline;
     },
     reload(settings) {
       pipeline = { ...pipeline, ...openModels(settings) };
+      review(pipeline.catalogue.models, upkeep());
+    },
+    learn: () => learning.share(),
+    learned: () => learning.learned,
+    async rate(receiptId, account, rating) {
+      const rated = await learning.rate(receiptId, account, rating);
+      if (rated?.isNew === true) metrics.rated(rated);
+      return rated;
     },
     endCalls,
+    listed: write,
+    contents,
     waiting: () => compressor.waiting(),
     async measure() {
-      metrics.health(pipeline.catalogue.models, health);
+      const { models } = pipeline.catalogue;
+      metrics.health(models, health);
+      metrics.catalogue(models, clock());
+      review.daily(models, upkeep());
       metrics.reserved(await store.ledger.reserved());
     },
     async close() {
       await endCalls();
+      await stopListing();
+      await write();
+      await stopFinding();
+      await stopSharing();
+      await learning.share().catch((err: unknown) => {
+        logger.warn({ err }, 'what was learned in the last second could not be stored');
+      });
       await providers.close();
       await compressor.close();
     },

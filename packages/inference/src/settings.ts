@@ -25,10 +25,16 @@ export interface ComputeConfig {
     /** Milliseconds between one byte and the next. */
     readonly idleMs: number;
   };
+  /** Days for which callers can rate a call; 0 for never. */
+  readonly ratingDays: number;
+  /** Days for which prompts and answers are kept for callers who ask for it; 0 for never. */
+  readonly keepContentDays: number;
   /** Retries after a provider's first failure that may pass. */
   readonly retries: number;
   /** Milliseconds for which a model rests after its provider said that it has no such model. */
   readonly goneRestMs: number;
+  /** Days after which a price is no longer billed by; 0 for never. */
+  readonly maxPriceAgeDays: number;
   /** Whether the status probes providers that nobody called lately, at the operator's expense. */
   readonly probesProviders: boolean;
 }

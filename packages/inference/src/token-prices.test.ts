@@ -1,6 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { billEntries, capBill, ceiling, type PricedCall, priceCall } from './token-prices.ts';
+import {
+  billEntries,
+  capBill,
+  ceiling,
+  type PricedCall,
+  priceCall,
+  type Tariffs,
+  type TokenPrices,
+  tariffFor,
+} from './token-prices.ts';
+import { SERVICE_TIERS } from './types.ts';
 
 /** 2.50, 10, 1.25 and 3.125 dollars a million tokens. */
 const price = {
@@ -12,7 +22,7 @@ const price = {
 const usage = { promptTokens: 1_000, completionTokens: 100, cachedTokens: 400, estimated: false };
 const plain: PricedCall = {
   price,
-  usage,
+  rounds: [usage],
   gross: 0n,
   lost: 0n,
   sharePercent: 25,
@@ -20,27 +30,104 @@ const plain: PricedCall = {
   dust: 0n,
 };
 
+const prices = fc.record({
+  inputPerMTok: fc.bigInt(0n, 10n ** 11n),
+  outputPerMTok: fc.bigInt(0n, 10n ** 11n),
+  cacheReadPerMTok: fc.bigInt(0n, 10n ** 11n),
+  cacheWritePerMTok: fc.bigInt(0n, 10n ** 11n),
+  cacheWriteLongPerMTok: fc.bigInt(0n, 10n ** 11n),
+});
+
+/** Prices that rise with the prompt, as a catalogue's must, some of them halved for another class of service. */
+const tariffed = fc
+  .tuple(prices, fc.nat(300_000), fc.nat(300_000), fc.bigInt(0n, 30n), fc.bigInt(0n, 30n))
+  .map(([base, first, more, rise, again]): Tariffs => {
+    const times = (percent: bigint): TokenPrices => ({
+      inputPerMTok: (base.inputPerMTok * percent) / 100n,
+      outputPerMTok: (base.outputPerMTok * percent) / 100n,
+      cacheReadPerMTok: (base.cacheReadPerMTok * percent) / 100n,
+      cacheWritePerMTok: (base.cacheWritePerMTok * percent) / 100n,
+      cacheWriteLongPerMTok: (base.cacheWriteLongPerMTok * percent) / 100n,
+    });
+    return {
+      ...base,
+      tariffs: [
+        { aboveTokens: first, ...times(100n + rise) },
+        { aboveTokens: first + more, ...times(100n + rise + again) },
+        { serviceTier: 'flex', ...times(50n) },
+        { serviceTier: 'flex', aboveTokens: first, ...times(50n + rise) },
+        { serviceTier: 'priority', ...times(200n) },
+      ],
+    };
+  });
+
+const usages = fc
+  .tuple(
+    fc.tuple(fc.nat(100_000), fc.nat(100_000), fc.nat(100_000), fc.nat(50_000)),
+    fc.nat(100_000),
+    fc.constantFrom(undefined, ...SERVICE_TIERS),
+  )
+  .map(([[fresh, cachedTokens, cacheWriteTokens, completionTokens], long, serviceTier]) => ({
+    promptTokens: fresh + cachedTokens + cacheWriteTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    longWriteTokens: Math.min(long, cacheWriteTokens),
+    completionTokens,
+    ...(serviceTier !== undefined && { serviceTier }),
+    estimated: false,
+  }));
+
 const calls = fc.record({
-  price: fc.record({
-    inputPerMTok: fc.bigInt(0n, 10n ** 11n),
-    outputPerMTok: fc.bigInt(0n, 10n ** 11n),
-    cacheReadPerMTok: fc.bigInt(0n, 10n ** 11n),
-    cacheWritePerMTok: fc.bigInt(0n, 10n ** 11n),
-  }),
-  usage: fc
-    .tuple(fc.nat(100_000), fc.nat(100_000), fc.nat(100_000), fc.nat(50_000))
-    .map(([fresh, cachedTokens, cacheWriteTokens, completionTokens]) => ({
-      promptTokens: fresh + cachedTokens + cacheWriteTokens,
-      cachedTokens,
-      cacheWriteTokens,
-      completionTokens,
-      estimated: false,
-    })),
+  price: fc.oneof(prices, tariffed),
+  rounds: fc.array(usages, { minLength: 1, maxLength: 3 }),
   gross: fc.bigInt(0n, 10n ** 16n),
   lost: fc.bigInt(0n, 10n ** 16n),
   sharePercent: fc.constantFrom(25, 35, 40, 50),
   member: fc.constantFrom(null, 'did:web:a.example'),
   dust: fc.bigInt(0n, 999_999n),
+});
+
+describe('the tariff of a call', () => {
+  const long = { ...price, inputPerMTok: 5_000_000_000n };
+  const flex = { ...price, inputPerMTok: 1n };
+  const longFlex = { ...price, inputPerMTok: 2n };
+  const tariffs = {
+    ...price,
+    tariffs: [
+      { ...long, aboveTokens: 272_000 },
+      { ...flex, serviceTier: 'flex' as const },
+      { ...longFlex, aboveTokens: 272_000, serviceTier: 'flex' as const },
+    ],
+  };
+
+  it.each([
+    ['a short prompt', { promptTokens: 272_000 }, 2_500_000_000n],
+    ['a prompt of one token more', { promptTokens: 272_001 }, 5_000_000_000n],
+    ['another class of service', { promptTokens: 272_000, serviceTier: 'flex' as const }, 1n],
+    ['a long prompt in another class', { promptTokens: 272_001, serviceTier: 'flex' as const }, 2n],
+    [
+      'a class that has no prices of its own',
+      { promptTokens: 1, serviceTier: 'priority' as const },
+      2_500_000_000n,
+    ],
+  ])('is for %s', (_, terms, input) => {
+    expect(tariffFor(tariffs, terms).inputPerMTok).toBe(input);
+  });
+
+  it('is each call’s own where one answer took several', () => {
+    const rounds = [272_000, 272_001].map((promptTokens) => ({ ...usage, promptTokens, cachedTokens: 0 }));
+    // 272000 x 2500 + 272001 x 5000 + 2 x 100 x 10000 nano-USDC
+    expect(priceCall({ ...plain, price: tariffs, rounds }).cost).toBe(2_042_005_000n);
+  });
+
+  it('has a price of its own for what a cache keeps for long', () => {
+    const twice = { ...price, cacheWriteLongPerMTok: 5_000_000_000n };
+    const rounds = [{ ...usage, cacheWriteTokens: 300, longWriteTokens: 100 }];
+    // 300 x 2500 + 400 x 1250 + 200 x 3125 + 100 x 5000 + 100 x 10000 nano-USDC
+    expect(priceCall({ ...plain, price: twice, rounds }).cost).toBe(3_375_000n);
+    // At the price of any other write, where none is given.
+    expect(priceCall({ ...plain, rounds }).cost).toBe(3_187_500n);
+  });
 });
 
 describe('the bill of a call', () => {
@@ -59,12 +146,12 @@ describe('the bill of a call', () => {
 
   it('has tokens that were written to the cache at their own price', () => {
     // 300 x 2500 + 400 x 1250 + 300 x 3125 + 100 x 10000 nano-USDC
-    const written = { ...plain, usage: { ...usage, cacheWriteTokens: 300 } };
+    const written = { ...plain, rounds: [{ ...usage, cacheWriteTokens: 300 }] };
     expect(priceCall(written)).toMatchObject({ charge: 3_187_500n, cost: 3_187_500n });
   });
 
   it('counts no token twice, whatever a provider says of its cache', () => {
-    const absurd = { ...plain, usage: { ...usage, cachedTokens: 900, cacheWriteTokens: 900 } };
+    const absurd = { ...plain, rounds: [{ ...usage, cachedTokens: 900, cacheWriteTokens: 900 }] };
     // 900 x 1250 + 100 x 3125 + 100 x 10000 nano-USDC
     expect(priceCall(absurd).cost).toBe(2_437_500n);
   });
@@ -102,13 +189,16 @@ describe('the bill of a call', () => {
         let exact = 0n;
         for (const call of many) {
           const alone = { ...call, gross: 0n, dust };
-          const { inputPerMTok, outputPerMTok, cacheReadPerMTok, cacheWritePerMTok } = call.price;
-          const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = call.usage;
-          exact +=
-            inputPerMTok * BigInt(promptTokens - cachedTokens - cacheWriteTokens) +
-            cacheReadPerMTok * BigInt(cachedTokens) +
-            cacheWritePerMTok * BigInt(cacheWriteTokens) +
-            outputPerMTok * BigInt(completionTokens);
+          for (const { promptTokens, completionTokens, ...one } of call.rounds) {
+            const tariff = tariffFor(call.price, { promptTokens, ...one });
+            const { cachedTokens, cacheWriteTokens, longWriteTokens } = one;
+            exact +=
+              tariff.inputPerMTok * BigInt(promptTokens - cachedTokens - cacheWriteTokens) +
+              tariff.cacheReadPerMTok * BigInt(cachedTokens) +
+              tariff.cacheWritePerMTok * BigInt(cacheWriteTokens - longWriteTokens) +
+              (tariff.cacheWriteLongPerMTok ?? 0n) * BigInt(longWriteTokens) +
+              tariff.outputPerMTok * BigInt(completionTokens);
+          }
           const bill = priceCall(alone);
           charged += bill.charge;
           ({ dust } = bill);
@@ -138,19 +228,26 @@ describe('the bill of a call', () => {
     );
   });
 
-  it('is within its ceiling, whatever dust is carried', () => {
+  it('is within its ceiling, whatever dust is carried and however many calls it took', () => {
     fc.assert(
-      fc.property(calls, fc.nat(100_000), (call, saved) => {
-        const { promptTokens, completionTokens } = call.usage;
-        const most = ceiling(call.price, promptTokens + saved, completionTokens);
-        const gross = BigInt(saved) * call.price.inputPerMTok;
-        expect(priceCall({ ...call, gross }).charge).toBeLessThanOrEqual(most);
+      fc.property(calls, fc.nat(100_000), fc.constantFrom(...SERVICE_TIERS), (call, saved, serviceTier) => {
+        // A provider may serve in the standard class what was asked for in another.
+        const rounds = call.rounds.map(({ serviceTier: other, ...one }) =>
+          other === serviceTier ? { ...one, serviceTier } : one,
+        );
+        const sum = (member: 'promptTokens' | 'completionTokens') =>
+          rounds.reduce((total, one) => total + one[member], 0);
+        const promptTokens = sum('promptTokens') + saved;
+        const most = ceiling(call.price, { promptTokens, serviceTier }, sum('completionTokens'));
+        const [first] = rounds;
+        const gross = BigInt(saved) * tariffFor(call.price, first ?? { promptTokens: 0 }).inputPerMTok;
+        expect(priceCall({ ...call, rounds, gross }).charge).toBeLessThanOrEqual(most);
       }),
     );
   });
 
   it('books what a provider will ask for, and its loss to the service, where its counts are not believed', () => {
-    const bill = priceCall({ ...plain, claimed: { ...usage, promptTokens: 1_000_000 } });
+    const bill = priceCall({ ...plain, claimed: [{ ...usage, promptTokens: 1_000_000 }] });
     expect(bill).toMatchObject({ charge: 3_000_000n, cost: 3_000_000n });
     const entries = billEntries(bill, { payer: 'caller:key_a', provider: 'openai', member: null });
     expect(entries).toEqual([

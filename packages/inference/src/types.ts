@@ -6,6 +6,10 @@ import type { JsonObject } from '@tallystick/core';
  */
 export type ChatBody = JsonObject;
 
+/** Classes of service whose prices differ from the standard ones. A call names one as `service_tier`. */
+export const SERVICE_TIERS = ['batch', 'flex', 'priority'] as const;
+export type ServiceTier = (typeof SERVICE_TIERS)[number];
+
 /** Tokens of a call. Cached tokens are among the prompt tokens. */
 export interface Usage {
   readonly promptTokens: number;
@@ -13,6 +17,10 @@ export interface Usage {
   readonly cachedTokens: number;
   /** Prompt tokens that the provider wrote to its cache and prices separately. Absent: none. */
   readonly cacheWriteTokens?: number;
+  /** Those of them that the cache keeps for an hour or longer. Absent: none. */
+  readonly longWriteTokens?: number;
+  /** The class of service in which the provider served the call, if its prices may differ. Absent: the standard one. */
+  readonly serviceTier?: ServiceTier;
   /**
    * Completion tokens that are not text of the answer: reasoning, speech, rejected predictions. `unknown` if there was
    * such output and the provider does not count it separately; absent if there was none.

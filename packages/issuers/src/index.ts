@@ -10,6 +10,8 @@ export {
 } from './keyring.ts';
 export { readKeyring, writeFirstKeyring, writeKeyring } from './keyring-file.ts';
 export { type OwnIssuer, openOwnIssuer } from './own-issuer.ts';
+export { addPqKey, ownRecord, pqSignerOf, revokePqKey } from './pq-keys.ts';
+export { hasAnchors, inheritAnchors, recordAnchors, recordedAnchors } from './recorded-anchors.ts';
 export { createRegistry, type Registry } from './registry.ts';
 export { RegistryNews } from './registry-news.ts';
 export { type AwsCredentialSources, awsCredentials } from './remote/aws-credentials.ts';
@@ -19,9 +21,8 @@ export {
   BUNDLE_DAYS,
   currentTrust,
   type PublishedTrust,
+  publishedTrust,
   publishTrust,
-  recordAnchors,
-  recordedAnchors,
   refreshTrust,
   trustDraft,
 } from './trust-bundle.ts';

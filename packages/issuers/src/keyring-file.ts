@@ -20,13 +20,13 @@ import {
   isObject,
   type JsonValue,
   KEY_PURPOSES,
-  type KeyPurpose,
   parseJson,
+  readPqKey,
   TallyError,
   toBase64url,
 } from '@tallystick/core';
-import { nodeSigner } from '@tallystick/kit';
-import type { KeyEntry, Keyring } from './keyring.ts';
+import { nodePqSigner, nodeSigner } from '@tallystick/kit';
+import type { KeyEntry, Keyring, PqKeyEntry } from './keyring.ts';
 import { noRemoteKeys, type OpenRemoteKey } from './remote/remote-key.ts';
 
 const KEYRING_TYPE = 'tally-keyring-v1';
@@ -91,6 +91,12 @@ function toDocument(keyring: Keyring, passphrase: string | null): JsonValue {
         ? { secret: protect(entry.secret, label(entry.keyId, entry.purpose), lock) }
         : { remote: entry.remote }),
     })),
+    ...(keyring.pqKeys.length > 0 && {
+      pq_keys: keyring.pqKeys.map(({ record, secret }) => ({
+        ...record,
+        secret: protect(secret, label(record.key_id, record.alg), lock),
+      })),
+    }),
     ...(keyring.apiKeySecret === null
       ? {}
       : { api_key_secret: protect(keyring.apiKeySecret, API_KEY_LABEL, lock) }),
@@ -130,6 +136,7 @@ async function readWhole(path: string, passphrase: string | null): Promise<Omit<
   return {
     document,
     keys: file.keys.map((entry) => readEntry(entry, unlock)),
+    pqKeys: readPqKeys(file.pq_keys ?? [], unlock),
     apiKeySecret: apiKeys === undefined ? null : reveal(apiKeys, API_KEY_LABEL, unlock),
   };
 }
@@ -150,6 +157,20 @@ function readEntry(entry: JsonValue, unlock: Uint8Array | null): KeyEntry {
   if (nodeSigner(secret).keyId !== entry.key_id)
     throw malformed(`The secret of ${entry.key_id} belongs to another key.`);
   return { keyId: entry.key_id, purpose, secret };
+}
+
+function readPqKeys(entries: JsonValue, unlock: Uint8Array | null): PqKeyEntry[] {
+  if (!Array.isArray(entries)) throw malformed('The keyring’s list of ML-DSA keys is malformed.');
+  return entries.map((entry) => {
+    if (!isObject(entry) || typeof entry.secret !== 'string')
+      throw malformed('An ML-DSA key of the keyring is malformed.');
+    const { secret: text, ...members } = entry;
+    const record = readPqKey(members);
+    const secret = reveal(text, label(record.key_id, record.alg), unlock);
+    if (nodePqSigner(secret).keyId !== record.key_id)
+      throw malformed(`The secret of ${record.key_id} belongs to another key.`);
+    return { record, secret };
+  });
 }
 
 interface Lock {
@@ -203,7 +224,7 @@ function reveal(text: string, aad: Uint8Array, unlock: Uint8Array | null): Uint8
   }
 }
 
-function label(keyId: string, purpose: KeyPurpose): Uint8Array {
+function label(keyId: string, purpose: string): Uint8Array {
   return canonicalBytes({ type: KEYRING_TYPE, key_id: keyId, purpose });
 }
 

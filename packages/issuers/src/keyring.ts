@@ -6,6 +6,7 @@ import {
   type IssuerKey,
   KEY_PURPOSES,
   type KeyPurpose,
+  type PqKey,
   type RevocationReason,
   rootFingerprint,
   type Signer,
@@ -24,6 +25,12 @@ export type KeyEntry = { readonly keyId: string; readonly purpose: KeyPurpose } 
   | { readonly remote: string }
 );
 
+/** A key for the second signature of pq receipts: what the trust bundle says of it, and its 32-byte seed. */
+export interface PqKeyEntry {
+  readonly record: PqKey;
+  readonly secret: Uint8Array;
+}
+
 /**
  * The keys of one service and the public history of its own issuer record. Immutable: each change returns a new
  * keyring. The root key may be absent: in production it lives offline.
@@ -33,6 +40,8 @@ export interface Keyring {
   readonly keys: readonly KeyEntry[];
   /** Secret of 32 bytes under which HMACs of API keys are stored. Null in a keyring that was made without one. */
   readonly apiKeySecret: Uint8Array | null;
+  /** Keys for the second signature of pq receipts, which is experimental; the newest last. */
+  readonly pqKeys: readonly PqKeyEntry[];
   /** Opens the keys that are elsewhere. */
   readonly openRemoteKey: OpenRemoteKey;
 }
@@ -83,6 +92,7 @@ export async function createKeyring(
     },
     keys: [receipt, root],
     apiKeySecret: freshSecret(),
+    pqKeys: [],
     openRemoteKey,
   };
   for (const purpose of RECORDED) {
@@ -110,8 +120,8 @@ export interface RotationOptions {
 }
 
 /**
- * Replaces the active key of a purpose. The change is signed by the outgoing receipt key; the outgoing key of the
- * purpose stays valid for the time of grace.
+ * Replaces the active key of a purpose, or adds the first one, as to a keyring that is older than the purpose. The change
+ * is signed by the outgoing receipt key; the outgoing key of the purpose stays valid for the time of grace.
  * @throws invalid_field for the root, which is replaced by pinning another one, and for the log's key, which
  * names the log
  */
@@ -135,11 +145,12 @@ export async function rotateKey(
       { field: 'purpose' },
     );
   }
-  const outgoing = activeKey(keyring.document, purpose);
+  const outgoing = findActive(keyring.document, purpose);
   const author = activeKey(keyring.document, 'receipt').key_id;
   const entry =
     remote === null ? freshKey(purpose) : await remoteEntry(purpose, remote, keyring.openRemoteKey);
   const rotated = await addKey(keyring, entry, now);
+  if (outgoing === undefined) return rotated;
   const until = now + graceSeconds * 1000;
   return record(rotated, { action: 'retire_key', keyId: outgoing.key_id, at: until }, author);
 }
@@ -162,8 +173,17 @@ export async function revokeKey(
     });
   }
   const active = key.state === 'active';
-  const replaced = active ? await addKey(keyring, freshKey(key.purpose), now) : keyring;
+  const replaced = active ? await addKey(keyring, freshKey(knownPurpose(key)), now) : keyring;
   return record(replaced, { action: 'revoke_key', keyId, reason, at });
+}
+
+/** @throws invalid_field for a purpose that only a later release knows */
+function knownPurpose({ key_id, purpose }: IssuerKey): KeyPurpose {
+  const known = KEY_PURPOSES.find((one) => one === purpose);
+  if (known !== undefined) return known;
+  throw new TallyError('invalid_field', `${key_id} is for ${purpose}, which this release does not know.`, {
+    field: 'key_id',
+  });
 }
 
 /** The signer of a purpose's active key. @throws unavailable when the keyring holds none, as with an offline root */
@@ -187,10 +207,12 @@ export function holdsRoot(keyring: Keyring): boolean {
   return keyring.keys.some(({ purpose }) => purpose === 'root');
 }
 
+function findActive(document: IssuerDocument, purpose: KeyPurpose): IssuerKey | undefined {
+  return document.keys.findLast((key) => key.purpose === purpose && key.state === 'active');
+}
+
 function activeKey(document: IssuerDocument, purpose: KeyPurpose): IssuerKey {
-  const key = document.keys.findLast(
-    (candidate) => candidate.purpose === purpose && candidate.state === 'active',
-  );
+  const key = findActive(document, purpose);
   if (key === undefined) throw new TallyError('unavailable', `There is no active ${purpose} key.`);
   return key;
 }

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import type { KeyPurpose, Signer } from '@tallystick/core';
+import type { KeyPurpose, PqSigner, Signer } from '@tallystick/core';
 import { TallyError } from '@tallystick/core';
 import { type Keyring, signerFor } from './keyring.ts';
 import { readKeyring } from './keyring-file.ts';
+import { pqSignerOf } from './pq-keys.ts';
 import { keyIdOf, noRemoteKeys, type OpenRemoteKey } from './remote/remote-key.ts';
 
 /** The service as an issuer: its DID, its published record, and its active keys. */
@@ -11,18 +12,24 @@ export interface OwnIssuer {
   readonly keyring: Keyring;
   /** The signer of a purpose's active key. @throws unavailable when the keyring holds none */
   signer(purpose: KeyPurpose): Signer;
+  /** The signer of second signatures of pq receipts; null while they are off. */
+  pqSigner(): PqSigner | null;
 }
 
 /**
  * The issuer of a keyring file. `refresh` reads the file again when it has changed on disk, so that a rotation by the CLI
  * reaches a running server; given a passphrase, it uses that from then on. It changes nothing when it throws.
+ * @param options.pqSignatures whether pq receipts get a second signature by ML-DSA: then the keyring must hold a key for it
  * @param expected DID that the keyring must have; null accepts any
  */
 export async function openOwnIssuer(
   path: string,
   expected: string | null,
   firstPassphrase: string | null,
-  openRemoteKey: OpenRemoteKey = noRemoteKeys,
+  {
+    openRemoteKey = noRemoteKeys,
+    pqSignatures = false,
+  }: { readonly openRemoteKey?: OpenRemoteKey; readonly pqSignatures?: boolean } = {},
 ): Promise<OwnIssuer & { refresh(passphrase?: string | null): Promise<boolean> }> {
   if (!existsSync(path)) {
     throw new TallyError(
@@ -35,6 +42,8 @@ export async function openOwnIssuer(
   let keyring = await readFor(path, expected, passphrase, openRemoteKey);
   const { did } = keyring.document;
   const signers = new Map<KeyPurpose, Signer>();
+  const secondOf = (of: Keyring): PqSigner | null => (pqSignatures ? pqSignerOf(of) : null);
+  let second = secondOf(keyring);
   return {
     did,
     get keyring() {
@@ -48,10 +57,13 @@ export async function openOwnIssuer(
       }
       return signer;
     },
+    pqSigner: () => second,
     async refresh(given = passphrase) {
       const current = fileVersion(path);
       if (current === version && given === passphrase) return false;
-      keyring = await readFor(path, did, given, openRemoteKey);
+      const read = await readFor(path, did, given, openRemoteKey);
+      second = secondOf(read);
+      keyring = read;
       passphrase = given;
       version = current;
       signers.clear();

@@ -1,12 +1,12 @@
 import {
   type AnchorAuthority,
+  bundleHash,
   canonicalize,
   copyJson,
   type IssuerDocument,
   type IssuerRecord,
   type JsonObject,
   type JsonValue,
-  type Payee,
   parseJson,
   secondsOf,
   signTrustBundle,
@@ -16,11 +16,13 @@ import {
   utf8,
 } from '@tallystick/core';
 import { type DocumentStore, ownDocument } from '@tallystick/kit';
+import { withEarlierKeys } from './earlier-keys.ts';
 import type { IssuerStore } from './issuer-store.ts';
 import { holdsRoot, type Keyring, signerFor } from './keyring.ts';
+import { ownRecord } from './pq-keys.ts';
+import { recordedAnchors } from './recorded-anchors.ts';
 
 const NAME = 'trust';
-const ANCHORS = 'anchors';
 const DAY_MS = 86_400_000;
 /** Validity of a bundle in days: a revocation reaches every offline verifier within this time. */
 export const BUNDLE_DAYS = 90;
@@ -43,7 +45,7 @@ export async function currentTrust(store: IssuerStore & DocumentStore): Promise<
 
 /** The issuers for a bundle: the service itself, those that its operator verified, and the first that registered; by DID. */
 async function trustedIssuers(store: IssuerStore & DocumentStore, keyring: Keyring): Promise<IssuerRecord[]> {
-  const records = [recordOf(keyring.document)];
+  const records = [ownRecord(keyring)];
   for await (const { record } of store.listIssuers({ status: 'verified' })) {
     records.push(recordOf(ownDocument<IssuerRecord>(record)));
   }
@@ -85,7 +87,7 @@ export async function refreshTrust(
 ): Promise<void> {
   if (!holdsRoot(keyring)) return;
   const newest = await currentTrust(store);
-  const draft = await trustDraft(store, keyring);
+  const draft = await trustDraft(store, keyring, now);
   const half = now + (BUNDLE_DAYS * DAY_MS) / 2;
   const same =
     newest !== null &&
@@ -103,53 +105,47 @@ function bundleContents({
   log,
   chain,
   payees = [],
+  history,
 }: AnchorAuthority & Pick<TrustBundle, 'issuers'>): JsonValue {
-  return copyJson({ issuers, log, chain, payees });
+  return copyJson({ issuers, log, chain, payees, ...(history && { history }) });
 }
 
-/**
- * Stores the log, the chain and the payees of the service, for the bundles to come. Without a chain, the stored one
- * stays, because older anchors are checked against it. Every payee of the past stays too.
- */
-export async function recordAnchors(
-  store: IssuerStore & DocumentStore,
-  { log, chain, payees = [] }: AnchorAuthority,
-): Promise<void> {
-  const stored = await store.getDocument(ANCHORS);
-  const before = await recordedAnchors(store);
-  const paid = withoutRepeats([...(before.payees ?? []), ...payees]);
-  const anchors = { log, chain: chain ?? before.chain, ...(paid.length > 0 && { payees: paid }) };
-  const body = canonicalize(copyJson(anchors));
-  // `stale` means that another process has just stored the same.
-  if (body !== stored?.body) await store.putDocument(ANCHORS, (stored?.version ?? 0) + 1, body);
-}
-
-function withoutRepeats(payees: readonly Payee[]): Payee[] {
-  return [...new Map(payees.map((payee) => [canonicalize(copyJson(payee)), payee])).values()];
-}
-
-/** The log, chain and payees that `recordAnchors` has stored; nulls before the first. */
-export async function recordedAnchors(store: Pick<DocumentStore, 'getDocument'>): Promise<AnchorAuthority> {
-  const stored = await store.getDocument(ANCHORS);
-  if (stored === null) return { log: null, chain: null };
-  return ownDocument<AnchorAuthority>(stored.body);
-}
-
-/** The contents of the next bundle, for a root that signs offline. */
+/** The contents of the next bundle, for a root that signs offline. @param now Unix milliseconds */
 export async function trustDraft(
   store: IssuerStore & DocumentStore,
   keyring: Keyring,
+  now: number,
 ): Promise<Omit<TrustBundleFacts, 'issuedAt' | 'expiresAt'>> {
-  const newest = await currentTrust(store);
+  const newest = (await currentTrust(store))?.bundle ?? null;
+  const issuers = await trustedIssuers(store, keyring);
   return {
-    version: (newest?.bundle.version ?? 0) + 1,
-    issuers: await trustedIssuers(store, keyring),
+    version: (newest?.version ?? 0) + 1,
+    previous_sha256: newest === null ? null : bundleHash(newest),
+    issuers:
+      newest === null || isOfAnotherRoot(newest, keyring)
+        ? issuers
+        : withEarlierKeys(issuers, newest.issuers, now),
     ...(await recordedAnchors(store)),
   };
 }
 
-/** Stores a checked bundle as the newest. @throws trust_rollback when one of its version or a newer one is stored */
+/** Whether the keyring holds a root other than the one that signed the bundle. */
+function isOfAnotherRoot({ root }: TrustBundle, keyring: Keyring): boolean {
+  return holdsRoot(keyring) && signerFor(keyring, 'root').keyId !== root.key_id;
+}
+
+/** The bundle of a version as it was published, or null. */
+export function publishedTrust(store: DocumentStore, version: number): Promise<string | null> {
+  return store.getDocumentVersion(NAME, version);
+}
+
+/**
+ * Stores a checked bundle as the newest.
+ * @throws trust_rollback when one of its version or a newer one is stored, or when it does not follow the newest
+ */
 export async function publishTrust(store: IssuerStore & DocumentStore, bundle: TrustBundle): Promise<void> {
+  const newest = (await currentTrust(store))?.bundle ?? null;
+  if (newest !== null && bundle.version > newest.version) refuseOtherLine(newest, bundle);
   const text = canonicalize(copyJson(bundle));
   if ((await store.putDocument(NAME, bundle.version, text)) === 'stale') {
     throw new TallyError(
@@ -157,6 +153,17 @@ export async function publishTrust(store: IssuerStore & DocumentStore, bundle: T
       `A bundle of version ${bundle.version} or later is already published.`,
     );
   }
+}
+
+function refuseOtherLine(newest: TrustBundle, { version, previous_sha256 }: TrustBundle): void {
+  if (previous_sha256 === undefined && newest.previous_sha256 === undefined) return;
+  if (version === newest.version + 1 && previous_sha256 === bundleHash(newest)) return;
+  throw new TallyError(
+    'trust_rollback',
+    previous_sha256 === undefined
+      ? 'The bundle was signed by an earlier release, which leaves out the bundle before and the history. Sign it with this one.'
+      : `The bundle does not follow version ${newest.version}, which is published. Make a new draft of it.`,
+  );
 }
 
 /** Marks a registered issuer as verified. @throws issuer_not_found, issuer_conflict */

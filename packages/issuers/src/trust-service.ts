@@ -8,9 +8,12 @@ import {
   trustOf,
 } from '@tallystick/core';
 import { type DocumentStore, ownDocument } from '@tallystick/kit';
+import { withEarlierKeys } from './earlier-keys.ts';
 import type { IssuerStore } from './issuer-store.ts';
 import type { OwnIssuer } from './own-issuer.ts';
-import { currentTrust, type PublishedTrust, recordedAnchors } from './trust-bundle.ts';
+import { ownRecord } from './pq-keys.ts';
+import { recordedAnchors } from './recorded-anchors.ts';
+import { currentTrust, type PublishedTrust } from './trust-bundle.ts';
 
 /** The trust by which this service verifies: itself, the issuers in the newest bundle, and registered issuers. */
 export interface TrustService {
@@ -32,7 +35,7 @@ export async function openTrustService(
 ): Promise<TrustService> {
   let published: PublishedTrust | null = null;
   let anchors: AnchorAuthority = { log: null, chain: null };
-  let trust: Trust = trustOf([issuer.keyring.document]);
+  let trust: Trust = trustOf([ownRecord(issuer.keyring)]);
   const service: TrustService = {
     issuers: () => trust,
     anchors: () => anchors,
@@ -48,8 +51,12 @@ export async function openTrustService(
       published = await currentTrust(store);
       anchors = await recordedAnchors(store);
       const { issuers = [] } = published?.bundle ?? {};
-      // The keyring comes first: it holds a rotation before the bundle does.
-      trust = trustOf([issuer.keyring.document, ...issuers], [anchors]);
+      // The keyring comes first: it holds a rotation before the bundle does. Keys of an earlier keyring are in the bundle alone.
+      const own = ownRecord(issuer.keyring);
+      const earlier = issuers
+        .filter(({ did }) => did === own.did)
+        .map((record) => ({ ...record, keys: record.keys.filter(({ state }) => state !== 'active') }));
+      trust = trustOf([...withEarlierKeys([own], earlier, 0), ...issuers], [anchors]);
     },
   };
   await service.refresh();

@@ -120,7 +120,7 @@ describe('a root that is kept offline', () => {
     const receipt = await emit();
 
     const { store, issuer, trust } = service.services;
-    const draft = await trustDraft(store, issuer.keyring);
+    const draft = await trustDraft(store, issuer.keyring, service.clock());
     const facts = { ...draft, issuedAt: service.clock(), expiresAt: service.clock() + DAY };
     const { bundle } = await checkTrustBundle(
       JSON.parse(await signTrustBundle(facts, signerFor(whole, 'root'))),

@@ -110,7 +110,7 @@ describe('a key in KMS', () => {
       { ...keyring, keys: keyring.keys.map((key) => ('remote' in key ? { ...key, remote: TWO } : key)) },
       null,
     );
-    expect((await failureOf(openOwnIssuer(path, null, null, opener()))).message).toMatch(
+    expect((await failureOf(openOwnIssuer(path, null, null, { openRemoteKey: opener() }))).message).toMatch(
       /key\/two is did:key:\w+, not/,
     );
     const plain = await openOwnIssuer(path, null, null).catch((error: Error) => error);

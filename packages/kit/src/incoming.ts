@@ -81,7 +81,9 @@ export type AnswerFact =
   /** Id of the receipt of a settlement that followed its delivery. */
   | { readonly kind: 'settlement_receipt'; readonly receiptId: string }
   /** The available balance of the account that pays, in USDC as decimal text. */
-  | { readonly kind: 'low_balance'; readonly available: string };
+  | { readonly kind: 'low_balance'; readonly available: string }
+  /** What the caller's tightest budget leaves, in USDC as decimal text. */
+  | { readonly kind: 'budget_left'; readonly left: string };
 
 /** Seconds until the next window, rounded up. `now` is in Unix milliseconds. */
 export function secondsLeft({ resetAt }: RateWindow, now: number): number {

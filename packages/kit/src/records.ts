@@ -49,6 +49,15 @@ export interface SessionPlaceRow {
 
 /** A receipt to be stored. */
 export interface NewReceipt extends ReceiptRow {
+  /** The account that issued it, paid for it, or that it was made as, which may list it; absent or null if nobody may. */
+  readonly owner?: string | null | undefined;
+  /** Public id of the API key that it was made with; absent or null for none. */
+  readonly key?: string | null | undefined;
+  /**
+   * Makes the receipt's anchored hash, 32 bytes, for the stream that counts it (spec/streams.md). It is called only where
+   * there is such a stream. Absent for a receipt that no stream counts.
+   */
+  readonly anchored?: (() => Uint8Array) | undefined;
   /** Place that it takes in a session; with number 0 it begins the session. Absent for a receipt of no session. */
   readonly place?: { readonly session: SessionRow; readonly seq: number } | undefined;
 }

@@ -13,6 +13,11 @@ export function callerAccount(keyIdOrDid: string): string {
   return `caller:${keyIdOrDid}`;
 }
 
+/** Owner of a tenant's webhooks and of what is made with its keys. It stands for no account: tenants pay outside of the ledger. */
+export function tenantAccount(tenant: string): string {
+  return `tenant:${tenant}`;
+}
+
 /** The account of the money that is owed to a provider, by its name in the catalogue. */
 export function providerAccount(name: string): string {
   return `provider:${name}`;

@@ -1,4 +1,4 @@
-export { callerAccount, DEVELOPMENT, providerAccount, REVENUE, X402 } from './accounts.ts';
+export { callerAccount, DEVELOPMENT, providerAccount, REVENUE, tenantAccount, X402 } from './accounts.ts';
 export type { Claim, ClaimStore, TakeOutcome } from './claim-store.ts';
 export { creditCaller } from './credit.ts';
 export { type Claims, createClaims } from './idempotency-claims.ts';
@@ -11,6 +11,7 @@ export type {
   Entry,
   LedgerPosting,
   LedgerStore,
+  Limited,
   Member,
   MethodTotal,
   NanoUsdc,
@@ -26,3 +27,9 @@ export { leaderboard, registerMember, verifyMember } from './members/members.ts'
 export { type MemberTier, SPREAD_PERCENT, tierOf } from './members/tiers.ts';
 export { formatUsdc, NANO_PER_USDC, parseUsdc } from './money.ts';
 export { openProcessLease, type ProcessLease, returnHoldsOfTheDead } from './process-lease.ts';
+export {
+  type SpenderLimits,
+  type Spending,
+  type SpendingWindow,
+  spendingPeriods,
+} from './spending.ts';

@@ -1,4 +1,5 @@
 import type { IdempotencyRecord, NewReceipt, Repeated } from '@tallystick/kit';
+import type { Spending, SpendingWindow } from './spending.ts';
 
 /** Money: billionths of a USDC. */
 export type NanoUsdc = bigint;
@@ -25,14 +26,32 @@ export interface ReserveRequest {
   readonly expiresAt: number;
   /** Id of the process whose lease ends the reservation too; null where only `expiresAt` ends it. */
   readonly process?: string | null;
+  /** Absent of money that no caller's budget is asked for. */
+  readonly spending?: Spending;
 }
 
 export type ReserveOutcome =
   /**
    * `dust` is the account's dust, which belongs to the reservation until that ends. `available` is what the account can
-   * still spend; null where the reservation existed before.
+   * still spend; null where the reservation existed before. `windows` are the limits after this reservation.
    */
-  { readonly kind: 'reserved'; readonly dust: Dust; readonly available: NanoUsdc | null } | Insufficient;
+  | {
+      readonly kind: 'reserved';
+      readonly dust: Dust;
+      readonly available: NanoUsdc | null;
+      readonly windows: readonly SpendingWindow[];
+    }
+  | Insufficient
+  | Limited;
+
+/** The call would pass a limit, so nothing is reserved or counted. */
+export interface Limited {
+  readonly kind: 'limited';
+  /** The limit that would be passed: of several the one that ends last. */
+  readonly by: SpendingWindow;
+  /** All limits, without this call. */
+  readonly windows: readonly SpendingWindow[];
+}
 
 interface Insufficient {
   readonly kind: 'insufficient';
@@ -106,6 +125,10 @@ export interface Settlement {
   /** The dust that the account has from now on, in place of the reservation's. */
   readonly dust: Dust;
   readonly usage: UsageIncrement;
+  /** The account that the call was made as, which may list it; absent or null if nobody may. */
+  readonly owner?: string | null;
+  /** Ids of those in whose spending the charge counts. */
+  readonly spenders?: readonly string[];
   /** Null where there was no prompt to compress, as for embeddings. */
   readonly compression?: CompressionIncrement | null;
   /** DID of the member whose completed job this is; null if the call counts as no job, for example because nothing was paid. */
@@ -138,7 +161,10 @@ export interface LedgerPosting {
 
 export interface AccountBalance {
   readonly balance: NanoUsdc;
-  /** Amount held by reservations; never more than the balance of a caller's account. */
+  /**
+   * Amount held by reservations, and by other processes in advance of some; never more than the balance of a caller's
+   * account.
+   */
   readonly reserved: NanoUsdc;
   readonly dust: Dust;
   /** Number of the account's entries. */
@@ -189,6 +215,10 @@ export interface BalanceCheck {
  * whoever else writes: each decision is made on rows that are locked until the commit.
  * Durability: settlements and postings are on disk when they resolve. A reservation, or its release, survives the
  * process, but not always the machine: it may then never have been made, and its call settles as `unreserved`.
+ * Limits: what is charged to a spender and what its calls have reserved never pass its budget together, whichever processes
+ * reserve; the requests and tokens of a minute are counted likewise.
+ * Slices: a process with a lease (see `ClaimStore`) may hold a part of an account in advance, and reserve out of it without
+ * a transaction. It gives back what calls do not hold where the money is short.
  * `reserve`, `settle` and `release` share transactions (group commit).
  */
 export interface LedgerStore {
@@ -217,6 +247,11 @@ export interface LedgerStore {
   usage(subject: string, span?: { readonly from?: string; readonly to?: string }): Promise<UsageRow[]>;
   /** Totals of compression of all time: for one subject, or for all (null). */
   compression(subject: string | null): Promise<CompressionTotals>;
+  /** What the calls of a spender were charged since midnight (UTC) of `now` (unix seconds), and in that month. */
+  spent(
+    spenders: readonly string[],
+    now: number,
+  ): Promise<ReadonlyMap<string, { readonly day: NanoUsdc; readonly month: NanoUsdc }>>;
   /**
    * Ends reservations that have expired at `now` (unix seconds), or whose process has lost its lease (see
    * `ClaimStore`). Ends a limited number at a time, and returns how many.

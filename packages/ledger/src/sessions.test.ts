@@ -5,7 +5,7 @@ import { cachePriceOf } from '../../inference/src/compression/cache-price.ts';
 import { isCutAt, type SentMessages, sentNow } from '../../inference/src/compression/conversations.ts';
 import type { RequestTier } from '../../inference/src/compression/options.ts';
 import { savingOf } from '../../inference/src/savings.ts';
-import { costOf, priceCall, type TokenPrices } from '../../inference/src/token-prices.ts';
+import { costOf, priceCall, type Tariffs, tariffFor } from '../../inference/src/token-prices.ts';
 import type { Usage } from '../../inference/src/types.ts';
 
 /** A message as it came, in its lossless form and cut, in tokens. */
@@ -48,7 +48,7 @@ interface Cache {
 }
 
 interface Setting {
-  readonly price: TokenPrices;
+  readonly price: Tariffs;
   readonly cache: Cache;
   /** Tokens that stand before the messages, such as tools. */
   readonly beside: number;
@@ -83,7 +83,25 @@ const settingOf = (
         scale,
       }),
     )
-    .map(([one, other]) => ({ ...one, ...other }));
+    .chain(([one, other]) => withTariff(one.price).map((price) => ({ ...one, ...other, price })));
+
+/** The same prices, or in every second setting more of them for prompts above some length, as several providers have. */
+const withTariff = (price: Tariffs): fc.Arbitrary<Tariffs> =>
+  fc.oneof(
+    fc.constant(price),
+    fc.tuple(fc.nat(20_000), fc.bigInt(100n, 500n)).map(([aboveTokens, percent]) => {
+      const times = (amount: bigint): bigint => (amount * percent) / 100n;
+      const { inputPerMTok, outputPerMTok, cacheReadPerMTok, cacheWritePerMTok } = price;
+      const above = {
+        aboveTokens,
+        inputPerMTok: times(inputPerMTok),
+        outputPerMTok: times(outputPerMTok),
+        cacheReadPerMTok: times(cacheReadPerMTok),
+        cacheWritePerMTok: times(cacheWritePerMTok),
+      };
+      return { ...price, tariffs: [above] };
+    }),
+  );
 
 const tokenByToken = settingOf(
   fc.record({
@@ -173,12 +191,12 @@ function play(steps: readonly Step[], { price, cache, beside, percent, member, s
     };
     const usage = used(after);
     const { gross, lostCache: lost } = savingOf(
-      price,
+      tariffFor(price, usage),
       usage,
       { before: plain, after, sent, changed: false },
       scale === null,
     );
-    const bill = priceCall({ price, usage, gross, lost, sharePercent: percent, member, dust });
+    const bill = priceCall({ price, rounds: [usage], gross, lost, sharePercent: percent, member, dust });
     ({ dust } = bill);
     const { charge, share, cost } = bill;
     return { charge, share, cost, after, uncompressed: costOf(price, used(plain)) };

@@ -48,9 +48,14 @@ export interface AnchorLog {
   readonly origin: string;
   /**
    * Accepts hashes of 32 bytes each. They are durable and have their indexes when it resolves.
+   * @param list whose list of anchored hashes they enter; nobody's when absent
    * @throws anchor_unavailable, unavailable
    */
-  accept(hashes: readonly Uint8Array[], quota: AcceptRequest['quota']): Promise<AnchorOutcome>;
+  accept(
+    hashes: readonly Uint8Array[],
+    quota: AcceptRequest['quota'],
+    list?: Pick<AcceptRequest, 'owner' | 'key'>,
+  ): Promise<AnchorOutcome>;
   /** Finds the leaf of a 32-byte hash. @throws anchor_not_found */
   find(hash: Uint8Array): Promise<Leaf>;
   /** Reads a leaf by its index. @throws anchor_not_found for an index that is not accepted */

@@ -14,6 +14,7 @@ type Bound<K extends keyof LogStore> = LogStore[K] extends (
 
 /** The writes of postings under one epoch; each throws `FencedError` instead of answering `fenced`. */
 export interface PostingWrites {
+  readonly epoch: number;
   readonly closeBatch: Bound<'closeBatch'>;
   readonly queuePosting: Bound<'queuePosting'>;
   readonly addAttempt: Bound<'addAttempt'>;
@@ -22,6 +23,7 @@ export interface PostingWrites {
 
 export function postingWrites(log: LogStore, epoch: number): PostingWrites {
   return {
+    epoch,
     closeBatch: async (...rest) => unfenced(await log.closeBatch(epoch, ...rest)),
     queuePosting: async (...rest) => unfenced(await log.queuePosting(epoch, ...rest)),
     addAttempt: async (...rest) => unfenced(await log.addAttempt(epoch, ...rest)),

@@ -1,6 +1,6 @@
 import type { Chain } from '@tallystick/chain';
 import type { Logger } from 'pino';
-import type { LogStore } from './log-store.ts';
+import type { LogStore, StoredCheckpoint } from './log-store.ts';
 
 export interface AnchorerOptions {
   readonly log: LogStore;
@@ -17,6 +17,11 @@ export interface AnchorerOptions {
   readonly poll: number;
   /** Resolves when a signed checkpoint covers the first `size` leaves. */
   readonly integrateTo: (size: number) => Promise<void>;
+  /**
+   * The newest signed checkpoint, after the witnesses were asked to cosign it, so that what is posted is witnessed. Without
+   * witnesses, absent.
+   */
+  readonly cosigned?: ((epoch: number) => Promise<StoredCheckpoint | null>) | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 

@@ -6,7 +6,7 @@ import type { ChainPosting, LogStore, PostingAttempt } from './log-store.ts';
 
 type QueueOptions = Pick<
   AnchorerOptions,
-  'log' | 'chain' | 'origin' | 'period' | 'integrateTo' | 'logger'
+  'log' | 'chain' | 'origin' | 'period' | 'integrateTo' | 'cosigned' | 'logger'
 > & {
   /** Unix seconds. */
   readonly now: () => number;
@@ -18,6 +18,7 @@ type Queue = (writes: PostingWrites, previous: ChainPosting | null) => Promise<C
 /** Makes the function that queues a due posting of the newest signed root, with its first attempt. */
 export function createQueue(options: QueueOptions): Queue {
   const { log, chain, origin, period, integrateTo, logger, now } = options;
+  const { cosigned = () => log.newestCheckpoint() } = options;
 
   /** Whether the scheduled time of the oldest batch that no posted root covers has passed. */
   async function isDue(previous: ChainPosting | null): Promise<boolean> {
@@ -33,7 +34,7 @@ export function createQueue(options: QueueOptions): Queue {
     const batchAt = Math.floor(now() / period) * period;
     const size = await writes.closeBatch(batchAt, batchAt + period);
     await integrateTo(size);
-    const checkpoint = await log.newestCheckpoint();
+    const checkpoint = await cosigned(writes.epoch);
     if (checkpoint === null || checkpoint.size < size) {
       throw new TallyError('unavailable', `No checkpoint of ${size} leaves is stored.`);
     }

@@ -16,8 +16,13 @@ export interface CosignerOptions {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** Has the witnesses cosign the newest checkpoint after it is published. Publishing never waits for them. */
+/**
+ * Has the witnesses cosign the newest checkpoint after it is published. Publishing never waits for them; posting does, for
+ * as long as a request to them may take.
+ */
 export interface Cosigner extends Duty {
+  /** Has the newest checkpoint cosigned, and returns it with what cosignatures it has then; null before the first. */
+  newest(epoch: number): Promise<StoredCheckpoint | null>;
   /**
    * Compares the stored log with what the witnesses have seen of it. A witness that cannot be reached is skipped.
    * @throws log_behind, log_corrupted
@@ -41,25 +46,41 @@ export function createCosigner(options: CosignerOptions): Cosigner {
     }
   }
 
+  /** One at a time: a witness that has cosigned a newer checkpoint does not cosign an older one. */
+  let running: Promise<unknown> = Promise.resolve();
+
+  async function cosignNewest(epoch: number): Promise<StoredCheckpoint | null> {
+    const newest = await store.newestCheckpoint();
+    if (newest === null) return null;
+    const missing: WitnessConfig[] = [];
+    for (const witness of witnesses) {
+      if ((await checkCosignature(newest.note, witness, nodeEngine)) === null) missing.push(witness);
+    }
+    const notes = await Promise.all(missing.map((witness) => cosign(witness, newest)));
+    const note = notes.reduce<string>(
+      (all, one) => (one === null ? all : withSignature(all, lastLine(one))),
+      newest.note,
+    );
+    if (note !== newest.note) await store.putCheckpoint(epoch, { ...newest, note });
+    return { ...newest, note };
+  }
+
+  function next(epoch: number): Promise<StoredCheckpoint | null> {
+    const turn = running.then(() => cosignNewest(epoch));
+    running = turn.catch(() => {});
+    return turn;
+  }
+
   return {
+    newest: next,
+
     async checkNotBehind() {
       const newest = (await store.newestCheckpoint()) ?? (await emptyCheckpoint(log));
       await Promise.all(witnesses.map((witness) => cosign(witness, newest)));
     },
 
     async step(epoch) {
-      const newest = await store.newestCheckpoint();
-      if (newest === null) return;
-      const missing: WitnessConfig[] = [];
-      for (const witness of witnesses) {
-        if ((await checkCosignature(newest.note, witness, nodeEngine)) === null) missing.push(witness);
-      }
-      const notes = await Promise.all(missing.map((witness) => cosign(witness, newest)));
-      const note = notes.reduce<string>(
-        (all, one) => (one === null ? all : withSignature(all, lastLine(one))),
-        newest.note,
-      );
-      if (note !== newest.note) await store.putCheckpoint(epoch, { ...newest, note });
+      await next(epoch);
     },
   };
 }

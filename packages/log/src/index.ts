@@ -1,4 +1,6 @@
 export type { AnchorLog, AnchorResult, LogStatus } from './anchor-log.ts';
+export { checkpointsIn } from './checkpoints-in.ts';
+export { fetchAtMost } from './fetch-at-most.ts';
 export { fsckLog } from './fsck.ts';
 export type { FsckReport, WitnessFinding } from './fsck-report.ts';
 export type { LogMetrics } from './leader.ts';
@@ -9,10 +11,13 @@ export type {
   ChainPosting,
   Fenced,
   Leaf,
+  LeafPage,
   Lease,
+  ListedLeaf,
   LogIdentity,
   LogStore,
   PostingAttempt,
+  PostingPage,
   PostingState,
   StoredCheckpoint,
   Tile,

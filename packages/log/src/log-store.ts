@@ -17,6 +17,45 @@ export interface AcceptRequest {
   readonly batchAt: number;
   /** Counter of the hashes that are new to the log; null where there is no limit. */
   readonly quota: { readonly counter: string; readonly limit: number; readonly expiresAt: number } | null;
+  /** Account whose list of anchored hashes they enter; absent or null for none. */
+  readonly owner?: string | null;
+  /** Public id of the API key that they came with: they enter that key's part of the list too. */
+  readonly key?: string | null;
+}
+
+/** A part of the log, or of the hashes that somebody handed in, newest leaf first. */
+export interface LeafPage {
+  /** Account that handed the hashes in; null for the leaves of everybody. */
+  readonly owner: string | null;
+  /** Public id of the API key of that account that the hashes came with; absent or null for any, or none. */
+  readonly key?: string | null;
+  /** Index of a leaf, inclusive. */
+  readonly from: number;
+  /** Index of a leaf, exclusive. */
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** A leaf, and the first posting whose root covers it; null until there is one. */
+export interface ListedLeaf extends Leaf {
+  readonly posting: ChainPosting | null;
+}
+
+/** A part of the postings, newest first. Times are unix seconds. */
+export interface PostingPage {
+  /** Scheduled time, inclusive. */
+  readonly from: number;
+  /** Scheduled time, exclusive. */
+  readonly to: number;
+  /** Sequence of a posting, exclusive. */
+  readonly before: number;
+  readonly limit: number;
+  /** Only postings in this state; absent or null for any. */
+  readonly state?: PostingState | null;
+  /** Only the posting with this transaction, `0x` and 64 hex; absent or null for any. */
+  readonly txHash?: string | null;
+  /** Only the posting of this size; absent or null for any. */
+  readonly size?: number | null;
 }
 
 /** One leaf per hash, in their order; or, past the quota, no leaf and nothing counted. */
@@ -130,6 +169,15 @@ export interface LogStore {
   getLeaf(index: number): Promise<Leaf | null>;
   /** The hashes of the leaves [from, to), 32 bytes each, concatenated; fewer where the log ends before `to`. */
   readLeaves(from: number, to: number): Promise<Uint8Array>;
+  /** Leaves with their postings, newest first. */
+  listLeaves(page: LeafPage): Promise<ListedLeaf[]>;
+  /**
+   * For each time, in unix seconds, the index of the first leaf that is scheduled for it or later; the number of leaves
+   * if none is.
+   */
+  firstLeavesAt(times: readonly number[]): Promise<number[]>;
+  /** Number of the hashes in an account's list, or in a key's part of it, whose index is in a range. */
+  countAnchors(range: Omit<LeafPage, 'limit' | 'owner'> & { readonly owner: string }): Promise<number>;
   /** The number of accepted leaves. */
   countLeaves(): Promise<number>;
 
@@ -196,8 +244,13 @@ export interface LogStore {
     to: Pick<ChainPosting, 'state' | 'place' | 'finalizedAt'>,
   ): Promise<'moved' | Fenced>;
   newestPosting(): Promise<ChainPosting | null>;
-  /** The newest `count` postings, newest first. */
-  recentPostings(count: number): Promise<ChainPosting[]>;
+  /**
+   * For each time, in unix seconds, the sequence of the first posting that was scheduled for it or later; the next free
+   * sequence if none was.
+   */
+  firstPostingsAt(times: readonly number[]): Promise<number[]>;
+  /** Postings, newest first. */
+  pageOfPostings(page: PostingPage): Promise<ChainPosting[]>;
   /** The first posting whose tree holds the leaf, or null. */
   postingOf(leafIndex: number): Promise<ChainPosting | null>;
   /** Yields the postings by sequence. Reads a page at a time. */

@@ -1,4 +1,4 @@
-import { parseVerifierKey, verifierKey } from '@tallystick/core';
+import { parseVerifierKey, verifierKey, verifyFork } from '@tallystick/core';
 import { expect, test } from 'vitest';
 import { acceptHashes, lead, newLog, newLogStore } from '../../server/test/log-fixture.ts';
 import { integrate } from './integrator.ts';
@@ -41,8 +41,8 @@ function monitorOf(log: LogSigner) {
   const vkey = parseVerifierKey(verifierKey(log.origin, log.publicKey));
   return {
     kept,
-    look: (store: LogStore, hidden?: (path: string) => boolean) =>
-      followLog({ fetch: serve(store, hidden), url: 'https://log.example', vkey, state }),
+    look: (store: LogStore, hidden?: (path: string) => boolean, others?: readonly string[]) =>
+      followLog({ fetch: serve(store, hidden), url: 'https://log.example', vkey, state, others }),
   };
 }
 
@@ -79,8 +79,31 @@ test.each([
   const earlier = kept.note;
   const { store: other } = await logOf(log, 1000, size);
   const later = (await other.newestCheckpoint())?.note;
-  expect(await look(other)).toEqual({ kind, earlier, later });
+  const found = await look(other);
+  expect(found).toMatchObject({ kind, earlier, later });
+  const proof = 'proof' in found ? found.proof : null;
+  expect(proof === null ? null : (await verifyFork(proof)).kind).toBe(
+    kind === 'rollback' ? null : size === 300 ? 'roots' : 'subtrees',
+  );
   expect(kept.note).toBe(earlier);
+});
+
+test('what others were shown is compared too, and a fork against it is proved', async () => {
+  const log = newLog();
+  const { store, grow } = await logOf(log, 0, 5);
+  const others = [(await store.newestCheckpoint())?.note ?? ''];
+  await grow(9);
+  const { look, kept } = monitorOf(log);
+  expect((await look(store, undefined, others)).kind).toBe('first');
+  const { store: another } = await logOf(log, 1000, 7);
+  const shown = (await another.newestCheckpoint())?.note ?? '';
+  const before = kept.note;
+  const found = await look(store, undefined, [...others, shown]);
+  expect(found).toMatchObject({ kind: 'fork', earlier: shown, later: before });
+  expect((await verifyFork('proof' in found ? found.proof : null)).kind).toBe('subtrees');
+  const { store: longer } = await logOf(log, 0, 12);
+  const ahead = (await longer.newestCheckpoint())?.note ?? '';
+  expect((await look(store, undefined, [ahead])).kind).toBe('rollback');
 });
 
 test('what is not the log’s checkpoint, or not there, is an error', async () => {

@@ -98,7 +98,17 @@ export function assemble(options: AnchorLogOptions, log: LogSigner): LogParts {
   const anchorer =
     chain === null
       ? null
-      : createAnchorer({ log: store, chain, origin, clock, period, ...pace, integrateTo, logger });
+      : createAnchorer({
+          log: store,
+          chain,
+          origin,
+          clock,
+          period,
+          ...pace,
+          integrateTo,
+          cosigned: cosigner === null ? undefined : (epoch) => cosigner.newest(epoch),
+          logger,
+        });
   return { gate, leader, tree, anchorer, cosigner };
 }
 
@@ -126,14 +136,14 @@ export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogP
 
   return {
     origin,
-    async accept(hashes, quota) {
+    async accept(hashes, quota, list = {}) {
       if (!gate.isOpen) {
         throw new TallyError(
           'anchor_unavailable',
           `The log is not accepting hashes at the moment: ${gate.reason}. Try again later.`,
         );
       }
-      const outcome = await store.accept({ hashes, batchAt: nextPostingAt(), quota });
+      const outcome = await store.accept({ hashes, batchAt: nextPostingAt(), quota, ...list });
       if (outcome.kind === 'over_quota') return outcome;
       return { kind: 'accepted', results: await results.ofAll(outcome.leaves, clock()) };
     },

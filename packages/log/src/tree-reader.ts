@@ -2,6 +2,7 @@ import {
   consistencyNodes,
   foldNodes,
   inclusionNodes,
+  subproofNodes,
   TallyError,
   type TreeNode,
   tilePath,
@@ -42,6 +43,11 @@ export class TreeReader {
   /** The path from the first `from` leaves to the first `size`. @throws merkle_range also for `from` 0 */
   async consistencyProof(from: number, size: number): Promise<Uint8Array[]> {
     return this.#fold(consistencyNodes(from, size), size);
+  }
+
+  /** The nodes that make up the first `size` leaves and, in them, the first `from` (RFC 6962, SUBPROOF with false). @throws merkle_range also for `from` 0 */
+  async subproof(from: number, size: number): Promise<Uint8Array[]> {
+    return this.#fold(subproofNodes(from, size), size);
   }
 
   /** The root of the first `size` leaves. */

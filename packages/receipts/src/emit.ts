@@ -82,7 +82,7 @@ export async function signProfile(
     auditorVerifier: request.auditor_verifier ?? false,
   };
   return draft(context, profile, (issuance) =>
-    emitReceipt(profile, facts, issuance, context.issuer.signer('receipt')),
+    emitReceipt(profile, facts, issuance, context.issuer.signer('receipt'), context.issuer.pqSigner()),
   );
 }
 

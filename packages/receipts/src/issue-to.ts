@@ -14,9 +14,11 @@ import {
   type Received,
   requestHash,
 } from '@tallystick/kit';
+import { callerAccount, tenantAccount } from '@tallystick/ledger';
 import type { Payments } from '@tallystick/payments';
-import { type Draft, type Issued, issue, type Terms } from './issue.ts';
+import { type Draft, type Issued, issue, NOBODY, type Terms } from './issue.ts';
 import { orderOf, payForReceipt } from './receipt-payment.ts';
+import type { ReceiptOwner } from './receipt-store.ts';
 import { dryRunTerms, freeTerms, keyTerms, type TermsContext, tenantTerms } from './terms.ts';
 
 /** What issuing receipts needs of the service. */
@@ -62,8 +64,19 @@ export async function issueTo(
   return issue(context, received, {
     claim: claim ?? idempotencyClaim(received.incoming, { ...claimed, caller, now: context.clock() }),
     terms,
+    owner: ownerOf(request),
     sign: () => sign(terms.settlement),
   });
+}
+
+/** The account of the key, the tenant, or the DID that is proved; nobody for a stranger. */
+function ownerOf({ credential, priced }: ReceiptRequest): ReceiptOwner {
+  if (credential.kind === 'none')
+    return priced?.agent.proved === true ? { owner: callerAccount(priced.agent.did), key: null } : NOBODY;
+  const { id: key } = credential;
+  return credential.kind === 'apiKey'
+    ? { owner: callerAccount(credential.owner), key }
+    : { owner: tenantAccount(credential.tenant), key };
 }
 
 async function termsOf(

@@ -11,7 +11,8 @@ import {
   type Received,
   replayOf,
 } from '@tallystick/kit';
-import type { ReceiptStore } from './receipt-store.ts';
+import { hashOf } from './hash-of.ts';
+import type { ReceiptOwner, ReceiptStore } from './receipt-store.ts';
 import { keptReceipt } from './retention.ts';
 
 /** Under whose account a receipt is issued, and what that does to it. Every kind of account says all of it. */
@@ -45,12 +46,17 @@ export interface Draft extends Pick<NewReceipt, 'id' | 'profile' | 'issuedAt' | 
   readonly earlier: () => Promise<string | null>;
 }
 
+/** The owner of a receipt that nobody may list. */
+export const NOBODY: ReceiptOwner = { owner: null, key: null };
+
 /** What is to be issued. */
 export interface Issue {
   /** What an `Idempotency-Key`, or a payment, ties the answer to; undefined where nothing does. */
   readonly claim: IdempotencyRecord | undefined;
   /** Under whose account. */
   readonly terms: Terms;
+  /** Whose list shows the receipt, see `NewReceipt`. */
+  readonly owner: ReceiptOwner;
   /** Signs the receipt. It is not called for a request that was answered before. */
   readonly sign: () => Promise<Draft>;
 }
@@ -105,12 +111,13 @@ async function answeredBefore(
   return found?.kind === 'found' ? replayed(found.body) : null;
 }
 
-async function keep(draft: Draft, { claim, terms }: Issue): Promise<StoredReceipt> {
+async function keep(draft: Draft, { claim, terms, owner }: Issue): Promise<StoredReceipt> {
   const { id, profile, signed } = draft;
   const earlier = await draft.earlier();
   if (earlier !== null) return replayed(earlier);
   const body = await terms.complete(signed, profile);
-  const outcome = await terms.put({ ...rowOf(draft), tenant: terms.tenant, body }, claim);
+  const row = { ...rowOf(draft), ...owner, tenant: terms.tenant, body, anchored: () => hashOf(signed) };
+  const outcome = await terms.put(row, claim);
   switch (outcome.kind) {
     case 'stored':
       return { id, receipt: body, replayed: false };

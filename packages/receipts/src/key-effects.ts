@@ -1,9 +1,7 @@
 import { type ApiKey, acceptHashes, type Counting, countReceipt } from '@tallystick/callers';
 import {
-  anchoredHash,
   canonicalize,
   copyJson,
-  fromHex,
   type JsonObject,
   parseJson,
   TallyError,
@@ -11,7 +9,9 @@ import {
   utf8,
 } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
+import { tenantAccount } from '@tallystick/ledger';
 import type { AnchorLog, AnchorResult } from '@tallystick/log';
+import { hashOf } from './hash-of.ts';
 import type { Terms } from './issue.ts';
 import { memberTexts } from './member-texts.ts';
 
@@ -52,9 +52,9 @@ export function ofKey(context: Context, received: Received, { key, anchor }: Key
 }
 
 /** Anchors each signed receipt of a tenant, which counts nowhere. */
-export function ofTenant({ log }: Pick<Context, 'log'>): Keyed {
+export function ofTenant({ log }: Pick<Context, 'log'>, tenant: string): Keyed {
   const place = async (receipt: string): Promise<string> => {
-    const outcome = await log.accept([hashOf(receipt)], null);
+    const outcome = await log.accept([hashOf(receipt)], null, { owner: tenantAccount(tenant) });
     const [result] = outcome.kind === 'accepted' ? outcome.results : [];
     if (result === undefined) throw new Error('The log returned no result for a hash.');
     return result.anchor_ref;
@@ -114,8 +114,4 @@ export function withMembers(receipt: string, members: JsonObject): string {
   for (const [name, value] of Object.entries(members)) texts.set(name, canonicalize(value));
   const sorted = [...texts].sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${sorted.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
-}
-
-function hashOf(receipt: string): Uint8Array {
-  return fromHex(anchoredHash(parseJson(utf8(receipt))), 32);
 }

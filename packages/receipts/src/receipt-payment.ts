@@ -127,7 +127,7 @@ function storePrepaid({ store, clock }: Paying, { account, price, profile, subje
     const id = `receipt:${randomUUID()}`;
     const at = Math.floor(clock() / 1000);
     const held = await store.ledger.reserve({ id, account, amount: price, expiresAt: at + RESERVED_SECONDS });
-    if (held.kind === 'insufficient') throw spent(price, held.available);
+    if (held.kind !== 'reserved') throw spent(price, held.kind === 'insufficient' ? held.available : 0n);
     const outcome = await store.ledger.settle({
       id: receipt.id,
       reservationId: id,

@@ -5,6 +5,12 @@ export type GetOutcome =
   | { kind: 'purged'; tenant: string | null }
   | { kind: 'unknown' };
 
+/** The account that may list a receipt, and the id of the key that it was made with; null where there is none. */
+export interface ReceiptOwner {
+  readonly owner: string | null;
+  readonly key: string | null;
+}
+
 /** Receipts, and what ties them to an `Idempotency-Key`. */
 export interface ReceiptStore extends IdempotencyReader {
   /**
@@ -16,6 +22,9 @@ export interface ReceiptStore extends IdempotencyReader {
 
   /** A receipt is `found` until it is purged, also past its `expiresAt` (unix seconds): `keptReceipt` heeds that. */
   getReceipt(id: string): Promise<GetOutcome>;
+
+  /** Whose list shows a receipt, also once it is purged; null of an id that is not known. */
+  ownerOf(id: string): Promise<ReceiptOwner | null>;
 
   /**
    * Deletes what has expired at `now` (unix seconds), at most `limit` rows of each kind; call again until

@@ -6,7 +6,7 @@ import type { LedgerStore } from '@tallystick/ledger';
 import { formatUsdc } from '@tallystick/ledger';
 import type { LateSettlement } from '@tallystick/payments';
 import { claimOf, toNanoUsdc } from '@tallystick/payments';
-import { issue } from './issue.ts';
+import { issue, NOBODY } from './issue.ts';
 import { draft, type SigningContext } from './mint.ts';
 import type { OperatorFacts } from './operator-facts.ts';
 import { ownOperation } from './operator-facts.ts';
@@ -52,6 +52,7 @@ export function settlementReceipts({ network, operator, ...context }: Settlement
     const { id } = await issue(context, UNHEARD, {
       claim,
       terms: freeTerms(context),
+      owner: NOBODY,
       sign: () =>
         draft(context, 'env', (issuance) => mintEnvelope(facts, issuance, issuer.signer('receipt'))),
     });

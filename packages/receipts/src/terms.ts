@@ -55,7 +55,7 @@ export function keyTerms(
 
 /** A tenant's receipts are all anchored, and readable with its key alone. */
 export function tenantTerms(context: TermsContext, tenant: string): Terms {
-  return { ...plain(context.store), tenant, counts: true, ...ofTenant(context) };
+  return { ...plain(context.store), tenant, counts: true, ...ofTenant(context, tenant) };
 }
 
 /** A prepaid balance pays with the write of the receipt. */

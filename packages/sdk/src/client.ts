@@ -9,7 +9,7 @@ import type {
 } from '@tallystick/core';
 import { type Anchor, anchor } from './anchors/anchor.ts';
 import { anchorBatch } from './anchors/anchor-batch.ts';
-import { getAnchor, getAnchorByHash, getAnchorProof } from './anchors/get-anchor.ts';
+import { getAnchor, getAnchorByHash, getAnchorProof, getCoseReceipt } from './anchors/get-anchor.ts';
 import type { HashOrReceipt } from './anchors/hash.ts';
 import { type WaitOptions, waitForAnchor } from './anchors/wait-for-anchor.ts';
 import { pricing } from './choose/pricing.ts';
@@ -21,17 +21,23 @@ import {
   registerIssuer,
   submitIssuerStatement,
 } from './issuers/register-issuer.ts';
+import { type AccountKeyMethods, accountKeyMethods } from './methods/account-keys.ts';
 import { type BalanceMethods, balanceMethods } from './methods/balance.ts';
+import { type CallContentMethods, callContentMethods } from './methods/call-content.ts';
+import { type CallMethods, callMethods } from './methods/calls.ts';
 import { clientOptions, type ModelClientOptions } from './methods/client-options.ts';
 import { type ComputeMethods, computeMethods } from './methods/compute.ts';
 import type { Pricing, Recommendation } from './methods/documents.ts';
 import { type KeyMethods, keyMethods } from './methods/keys.ts';
+import { type ListMethods, listMethods } from './methods/lists.ts';
 import { type LogMethods, logMethods } from './methods/log.ts';
 import { type MemberMethods, memberMethods } from './methods/members.ts';
 import { type PartnerMethods, partnerMethods } from './methods/partners.ts';
 import { type ServiceMethods, serviceMethods } from './methods/service.ts';
 import { type SessionMethods, sessionMethods } from './methods/sessions.ts';
 import { type TenantMethods, tenantMethods } from './methods/tenants.ts';
+import { type WebhookMethods, webhookMethods } from './methods/webhooks.ts';
+import { type CorrectionMethods, correctionMethods } from './receipts/corrections.ts';
 import type { EnvelopeReceipt, StoredReceipt } from './receipts/documents.ts';
 import { type EmitParams, emit } from './receipts/emit.ts';
 import { getReceipt } from './receipts/get-receipt.ts';
@@ -43,7 +49,7 @@ import type { ReceiptInput } from './receipts/read.ts';
 import { type RemoteVerifyOptions, verify } from './receipts/verify.ts';
 import { verifyMany } from './receipts/verify-many.ts';
 import type { CheckedTrust } from './trust/check-trust.ts';
-import { type FetchTrustParams, fetchTrust } from './trust/fetch-trust.ts';
+import { type FetchTrustParams, fetchTrust, trustVersion } from './trust/fetch-trust.ts';
 import { memoryTrustStore, type TrustStore } from './trust/trust-store.ts';
 
 export interface ClientOptions extends TransportOptions {
@@ -57,15 +63,21 @@ export interface ClientOptions extends TransportOptions {
  * of `signal` when that is aborted. Parameters are in camelCase; documents are returned as the API has them.
  */
 export interface Client
-  extends BalanceMethods,
+  extends AccountKeyMethods,
+    BalanceMethods,
+    CallMethods,
+    CallContentMethods,
     ComputeMethods,
+    CorrectionMethods,
     KeyMethods,
+    ListMethods,
     LogMethods,
     MemberMethods,
     PartnerMethods,
     ServiceMethods,
     SessionMethods,
-    TenantMethods {
+    TenantMethods,
+    WebhookMethods {
   mintFree(params: MintFreeParams, call?: CallOptions): Promise<Issued<EnvelopeReceipt>>;
   emit<P extends Profile = typeof DEFAULT_PROFILE>(
     params: EmitParams<P>,
@@ -81,6 +93,8 @@ export interface Client
   getAnchorByHash(hashOrReceipt: HashOrReceipt, call?: CallOptions): Promise<Anchor>;
   /** The proof of a hash as a C2SP tlog-proof. */
   getAnchorProof(refOrHash: HashOrReceipt, call?: CallOptions): Promise<string>;
+  /** The proof of a hash as a COSE Receipt (RFC 9942). */
+  getCoseReceipt(refOrHash: HashOrReceipt, call?: CallOptions): Promise<Uint8Array>;
   waitForAnchor(refOrHash: HashOrReceipt, options?: WaitOptions): Promise<AnchoredResult>;
   getReceipt(receiptId: string, call?: CallOptions): Promise<Issued<StoredReceipt>>;
   /** Has the service verify a receipt, by its own trust; `verifyReceipt` needs no network. */
@@ -93,6 +107,12 @@ export interface Client
   submitIssuerStatement(statement: SignedStatement, call?: CallOptions): Promise<IssuerDocument>;
   issuer(did: string, call?: CallOptions): Promise<IssuerDocument>;
   fetchTrust(params?: FetchTrustParams, call?: CallOptions): Promise<CheckedTrust>;
+  /** An earlier trust bundle, checked but for its expiry. */
+  trustVersion(
+    version: number,
+    params?: Pick<FetchTrustParams, 'root'>,
+    call?: CallOptions,
+  ): Promise<CheckedTrust>;
   /** What OpenAI's and Anthropic's clients take to call this service's models as this client's caller. */
   clientOptions(): ModelClientOptions;
 }
@@ -101,15 +121,21 @@ export interface Client
 export function createClient({ trust = memoryTrustStore(), ...options }: ClientOptions = {}): Client {
   const transport = createTransport(options);
   return {
+    ...accountKeyMethods(transport),
     ...balanceMethods(transport),
+    ...callMethods(transport),
+    ...callContentMethods(transport),
     ...computeMethods(transport),
+    ...correctionMethods(transport),
     ...keyMethods(transport),
+    ...listMethods(transport),
     ...logMethods(transport),
     ...memberMethods(transport),
     ...partnerMethods(transport),
     ...serviceMethods(transport),
     ...sessionMethods(transport),
     ...tenantMethods(transport),
+    ...webhookMethods(transport),
     mintFree: (params, call) => mintFree(transport, params, call),
     emit: (params, call) => emit(transport, params, call),
     meter: (params, call) => meter(transport, params, call),
@@ -124,6 +150,7 @@ export function createClient({ trust = memoryTrustStore(), ...options }: ClientO
     getAnchor: (anchorRef, call) => getAnchor(transport, anchorRef, call),
     getAnchorByHash: (hashOrReceipt, call) => getAnchorByHash(transport, hashOrReceipt, call),
     getAnchorProof: (refOrHash, call) => getAnchorProof(transport, refOrHash, call),
+    getCoseReceipt: (refOrHash, call) => getCoseReceipt(transport, refOrHash, call),
     waitForAnchor: (refOrHash, waitOptions) => waitForAnchor(transport, refOrHash, waitOptions),
     getReceipt: (receiptId, call) => getReceipt(transport, receiptId, call),
     verify: (receipt, verifyOptions) => verify(transport, receipt, verifyOptions),
@@ -134,6 +161,7 @@ export function createClient({ trust = memoryTrustStore(), ...options }: ClientO
     submitIssuerStatement: (statement, call) => submitIssuerStatement(transport, statement, call),
     issuer: (did, call) => issuer(transport, did, call),
     fetchTrust: (params, call) => fetchTrust(transport, trust, params, call),
+    trustVersion: (version, params, call) => trustVersion(transport, trust, version, params, call),
     clientOptions: () => clientOptions(options),
   };
 }

@@ -9,6 +9,9 @@ export {
   type CallProtocol,
   type CallVerdict,
   type CollectedAnswer,
+  type CorrectedReceipt,
+  type CorrectedState,
+  type CorrectionVerdict,
   canonicalBytes,
   canonicalize,
   checkIssuerDocument,
@@ -22,19 +25,25 @@ export {
   type EvidenceItem,
   type EvidenceLeaf,
   type EvidenceManifest,
+  type GivenReceipt,
   generateSecretKey,
   type IssuerDocument,
   type JsonInput,
+  judgeStream,
   type MeteringReceipt,
   type NanoReceipt,
   openingKey,
   openSeal,
+  PolicyFault,
+  type PolicyReason,
   type PqReceipt,
   type Profile,
   parseJson,
+  parseWitnessPolicy,
   type ReceiptEvidence,
   type ReceiptOfProfile,
   type Referenced,
+  readStreamHead,
   type SealedDocument,
   type SealReference,
   type SessionHead,
@@ -43,6 +52,10 @@ export {
   type Signer,
   type StandardReceipt,
   type StatementFacts,
+  type StreamEvidence,
+  type StreamFault,
+  type StreamHead,
+  type StreamVerdict,
   seal,
   sealReference,
   signRequest,
@@ -56,6 +69,8 @@ export {
   type Verification,
   type VerifySessionOptions,
   verifySession,
+  type Witnessed,
+  type WitnessPolicy,
 } from '@tallystick/core';
 export type { ForeignVerification } from '@tallystick/core/foreign';
 export type { Anchor, PendingAnchor } from './anchors/anchor.ts';
@@ -77,11 +92,27 @@ export type { CallOptions, Fetch } from './http/transport.ts';
 export { createSigner } from './issuers/create-signer.ts';
 export type { RegisterIssuerParams } from './issuers/register-issuer.ts';
 export type { SigningKey } from './issuers/signing-key.ts';
+export type {
+  AccountKeyMethods,
+  KeyParams,
+  ListKeysParams,
+  RotateKeyParams,
+} from './methods/account-keys.ts';
 export type { BalanceMethods, StatementParams, TopUpParams, WithdrawalParams } from './methods/balance.ts';
+export type { CallContentMethods } from './methods/call-content.ts';
+export type { CallFilters, CallMethods, CountCallsParams } from './methods/calls.ts';
 export type { ModelClientOptions } from './methods/client-options.ts';
-export type { ComputeMethods, PeriodParams } from './methods/compute.ts';
+export type { ComputeMethods, PeriodParams, RateCallParams } from './methods/compute.ts';
 export type * from './methods/documents.ts';
 export type { BuyKeyParams, KeyMethods, QuoteKeyParams } from './methods/keys.ts';
+export type {
+  ListAnchorsParams,
+  ListMethods,
+  ListParams,
+  ListPostingsParams,
+  ListReceiptsParams,
+  StreamPart,
+} from './methods/lists.ts';
 export type { LimitParams, LogMethods } from './methods/log.ts';
 export type { MemberMethods, RegisterMemberParams } from './methods/members.ts';
 export type { NormalizePolicyParams, PartnerMethods, QualifyOriginParams } from './methods/partners.ts';
@@ -92,7 +123,14 @@ export type {
   SessionMethods,
 } from './methods/sessions.ts';
 export type { TenantMethods } from './methods/tenants.ts';
+export type { RotateWebhookSecretParams, WebhookMethods, WebhookParams } from './methods/webhooks.ts';
 export { type BillCommitments, type BillSecrets, commitBill } from './receipts/commit-bill.ts';
+export {
+  type CorrectionMethods,
+  type CorrectReceiptParams,
+  type VerifyCorrectionsOptions,
+  verifyCorrections,
+} from './receipts/corrections.ts';
 export type {
   EnvelopeReceipt,
   IssueReceipt,

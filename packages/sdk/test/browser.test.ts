@@ -18,10 +18,12 @@ declare global {
 
 const bundle = await bundleFor(new URL('../src/index.ts', import.meta.url), 'tallystickSdk');
 
-test('nothing in the bundle is a Node builtin, and only core and noble are beside the SDK', () => {
+test('nothing in the bundle is a Node builtin, and only core, noble and cborg are beside the SDK', () => {
   expect(bundle.imports.length).toBeGreaterThan(40);
   expectNoBuiltins(bundle);
-  const foreign = bundle.sources.filter((path) => !/^packages\/(?:sdk|core)\/src\/|\/@noble\//.test(path));
+  const foreign = bundle.sources.filter(
+    (path) => !/^packages\/(?:sdk|core)\/src\/|\/(?:@noble|cborg)\//.test(path),
+  );
   expect(foreign).toEqual([]);
 });
 

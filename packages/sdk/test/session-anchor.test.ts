@@ -4,6 +4,7 @@ import {
   generateSecretKey,
   readSessionReceipt,
   type SessionVerification,
+  type Trust,
   verifySession,
 } from '@tallystick/core';
 import { beforeAll, expect, test } from 'vitest';
@@ -19,15 +20,17 @@ const call = {
 } as const;
 
 let client: Client;
+let trust: Trust;
 beforeAll(async () => {
   const TALLY_DATA_DIR = temporaryFolder();
   const { url } = await serve({ TALLY_DATA_DIR, TALLY_ANCHOR_PERIOD_SECONDS: '1' });
   const { stdout } = await tally(['apikey', 'create', '--tier', 'pro'], { TALLY_DATA_DIR });
   client = createClient({ baseUrl: url, apiKey: stdout.trim() });
+  ({ issuers: trust } = await client.fetchTrust());
 });
 
 const judge = (path: string): Promise<SessionVerification> =>
-  verifySession(readFileSync(path), { now: Date.now() });
+  verifySession(readFileSync(path), { now: Date.now(), trust });
 
 test('a session’s head is anchored while it is recorded, and its closing', async () => {
   const path = join(temporaryFolder(), 'session.jsonl');

@@ -1,14 +1,21 @@
 export {
   type ApiKeyListing,
   createApiKey,
+  createOperatorKey,
   createTenant,
   createTenantKey,
   type Grant,
+  keyLimits,
   listApiKeys,
+  listOperatorKeys,
   listTenants,
+  type OperatorKeyListing,
   revokeApiKey,
+  revokeOperatorKey,
   revokeTenant,
   type Scope,
+  setKeyLimits,
+  setKeyRouting,
   type TenantListing,
   TIERS,
   type Tier,
@@ -23,20 +30,26 @@ export {
 } from '@tallystick/chain';
 export type { DevToken } from '@tallystick/chain/evm';
 export type { RouteExplanation, ScoreRecord } from '@tallystick/inference';
-export { explainRequest, type Replay, replay } from '@tallystick/inference';
+export { checkKeyRouting, checkLimits, explainRequest, type Replay, replay } from '@tallystick/inference';
 export {
+  addPqKey,
   approveIssuer,
   BUNDLE_DAYS,
   createKeyring,
   currentTrust,
+  hasAnchors,
   holdsRoot,
+  inheritAnchors,
   type Keyring,
+  ownRecord,
+  pqSignerOf,
   publishTrust,
   readKeyring,
   recordedAnchors,
   refreshTrust,
   remoteKeys,
   revokeKey,
+  revokePqKey,
   rotateKey,
   signerFor,
   trustDraft,
@@ -48,7 +61,9 @@ export type { StatementLine } from '@tallystick/ledger';
 export { callerAccount, creditCaller, formatUsdc, parseUsdc } from '@tallystick/ledger';
 export type { FsckReport, WitnessFinding } from '@tallystick/log';
 export {
+  checkpointsIn,
   createWitness,
+  fetchAtMost,
   followLog,
   fsckLog,
   type MonitorState,
@@ -59,6 +74,7 @@ export type { OrderRow, PayoutRow } from '@tallystick/payments';
 export { declinePayout, openSealedKey, openTreasuryCommands, readContact } from '@tallystick/payments';
 export { reloadProcesses } from './app/control.ts';
 export { listen } from './app/listen.ts';
+export { witnessesOf } from './app/local-witnesses.ts';
 export { serve } from './app/main.ts';
 export { openStore } from './app/opening.ts';
 export { controlFolder } from './app/reloading.ts';

@@ -1,7 +1,7 @@
-import type { Callers, ClientAddresses } from '@tallystick/callers';
+import type { AdmitOperator, Callers, ClientAddresses, WebhookService } from '@tallystick/callers';
 import type { Chain } from '@tallystick/chain';
 import type { Money } from '@tallystick/chain/evm';
-import type { Compute, FreeReads } from '@tallystick/inference';
+import type { Compute, FreeReads, Shadows } from '@tallystick/inference';
 import type { OwnIssuer, Registry, TrustService } from '@tallystick/issuers';
 import type { KeyedMutex, LogStorms } from '@tallystick/kit';
 import type { Claims, ProcessLease } from '@tallystick/ledger';
@@ -12,6 +12,7 @@ import type { VerificationQueue } from '@tallystick/receipts';
 import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
+import type { Tails } from './http/tails.ts';
 import type { Metrics } from './observability/observability.ts';
 import type { Tracing } from './observability/tracing.ts';
 import type { PriceLadder } from './prices/price-ladder.ts';
@@ -79,8 +80,12 @@ interface MoneyPart {
 /** Models, and the claims by which only one process carries out a call. */
 interface InferencePart {
   readonly compute: Compute;
+  /** Sends calls to the model that the operator tries out, too. */
+  readonly shadows: Shadows;
   /** Claims on `Idempotency-Key`s, so that only one process carries a request out. */
   readonly claims: Claims;
+  /** The live lists of calls that are open. */
+  readonly tails: Tails;
   /** Ends the model calls under way, see `Compute.endCalls`: for a shutdown that waits no longer. */
   readonly endCalls: () => Promise<void>;
 }
@@ -88,6 +93,13 @@ interface InferencePart {
 /** Status and metrics. */
 interface OperationsPart {
   readonly status: StatusService;
+  readonly webhooks: WebhookService;
+  /** Lets operators in. */
+  readonly operators: AdmitOperator;
+  /** When this process opened the service, in Unix milliseconds. */
+  readonly startedAt: number;
+  /** How much waits in each queue of this process, by name. From memory. */
+  readonly queues: () => Readonly<Record<string, number>>;
   /** Updates the metrics that are read at intervals, if the database answers within a second. */
   readonly measure: () => Promise<void>;
   /** The answer of `/readyz`, by part: `ok`, or what is wrong. From memory. */

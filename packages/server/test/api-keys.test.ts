@@ -27,7 +27,8 @@ async function newKey(tier: 'pro' | 'scale' = 'pro') {
 /** The services with a store of keys that breaks when it is asked. */
 function withoutKeyStore() {
   const { store } = service.services;
-  const broken = { ...store.apiKeys, find: async () => Promise.reject(new Error('asked')) };
+  const inUse = { ...store.apiKeys.inUse, find: async () => Promise.reject(new Error('asked')) };
+  const broken = { ...store.apiKeys, inUse };
   const means = { ...service.services, store: { ...store, apiKeys: broken } };
   return { ...means, store, callers: createCallers(means, { development: true, payments: false }) };
 }
@@ -54,6 +55,7 @@ describe.each(DATABASES)('API keys on %s', (database) => {
         created_at: '2027-03-01T12:00:00Z',
         revoked_at: '2027-03-01T12:01:00Z',
         expires_at: null,
+        routing: null,
       },
     ]);
     await expect(revokeApiKey(service.services.store, 'key_x', service.clock())).rejects.toMatchObject({

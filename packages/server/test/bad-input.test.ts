@@ -256,6 +256,7 @@ it('every code that a client can be answered is 4xx but those of our own faults'
     'log_corrupted',
     'chain_unavailable',
     'chain_mismatch',
+    'price_outdated',
     'no_model_available',
     'provider_failed',
     'provider_timeout',

@@ -128,6 +128,49 @@ describe('a balance', () => {
     });
   });
 
+  it('lists its entries newest first, in pages that new ones do not move, of a period, and as a file', async () => {
+    service = await startTestService();
+    const day = 86_400_000;
+    for (let at = 1n; at <= 7n; at += 1n) {
+      await credit(at * USDC);
+      service.clock.advance(day / 2);
+    }
+    const { store } = service.services;
+    const other = { caller: 'key_0000000000000000', amount: 99n * USDC, reference: 'o', memo: 'of another' };
+    await creditCaller(store, { ...other, now: service.clock() });
+    const amounts = async (query: string): Promise<[unknown[], string | null]> => {
+      const { status, json, text } = await asDid('GET', `/v1/balance/entries?${query}`);
+      expect(status, text).toBe(200);
+      const { data, next_cursor: next } = json as { data: JsonObject[]; next_cursor: string | null };
+      return [data.map(({ amount_usdc: amount }) => Number(amount)), next];
+    };
+    const [first, next] = await amounts('limit=3');
+    expect(first).toEqual([7, 6, 5]);
+    await credit(8n * USDC);
+    const [second, last] = await amounts(`limit=3&cursor=${next}`);
+    expect(second).toEqual([4, 3, 2]);
+    expect(await amounts(`limit=3&cursor=${last}`)).toEqual([[1], null]);
+    // The first entry was written on 1 March at noon, and each of the others half a day after the one before.
+    expect(await amounts('from=2027-03-02T00:00:00Z&to=2027-03-03T00:00:00Z')).toEqual([[3, 2], null]);
+    expect(await amounts('from=2027-03-02T00:00:00Z&to=2027-03-03T00:00:00Z&limit=1')).toEqual([
+      [3],
+      expect.any(String),
+    ]);
+    expect(await amounts('to=2027-03-01T12:00:00Z')).toEqual([[], null]);
+    expect(await amounts('from=2027-04-01T00:00:00Z')).toEqual([[], null]);
+    const { text } = await asDid('GET', '/v1/balance/entries?format=csv&to=2027-03-03T00:00:00Z');
+    const lines = text.trimEnd().split('\r\n');
+    expect(lines.map((line) => line.split(',').slice(0, 5).join())).toEqual([
+      'line,at,amount_usdc,balance_usdc,memo',
+      '3,2027-03-02T12:00:00Z,3,6,cashback',
+      '2,2027-03-02T00:00:00Z,2,3,cashback',
+      '1,2027-03-01T12:00:00Z,1,1,cashback',
+    ]);
+    expectProblem(await asDid('GET', '/v1/balance/entries?cursor=x'), 'invalid_field', 'cursor');
+    const nobody = await service.get('/v1/balance/entries', { 'x-agent-did': signer.keyId });
+    expect(nobody.json).toMatchObject({ data: [] });
+  });
+
   it.each([['free'], ['paid']])('that is low says so on every answer of a model that is %s', async (kind) => {
     const routed = await startRouted();
     onTestFinished(() => routed.upstream.close());

@@ -43,7 +43,7 @@ describe.each(DATABASES)('chat over %s', (database) => {
     const { receipt, billing } = svcOf(reply);
     // 8 prompt tokens at 150 nano-USDC, 4 cached ones at 75, 8 completion tokens at 600.
     expect(billing.charge).toEqual({ nano: '6300', usdc: '0.000006300' });
-    expect(billing).toMatchObject({ account: 'development', usage: { counted_by: 'provider' } });
+    expect(billing['account']).toBe('development');
     expect(receipt).toMatchObject({
       request: { hash: requestHash({ model: MODEL, messages, temperature: 0.5, user: 'u-1' }) },
       response: { hash: answerHash(reply), sealed: false },

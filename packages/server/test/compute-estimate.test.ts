@@ -5,6 +5,7 @@ import type { JsonObject } from '@tallystick/core';
 import { encodeChat } from 'gpt-tokenizer/model/gpt-4o';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MODEL, type Routed, startRouted, svcOf } from './compute.ts';
+import { withModels } from './models.ts';
 
 interface Turn {
   readonly role: 'system' | 'user' | 'assistant';
@@ -47,8 +48,8 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tally-estimate-'));
   const file = join(folder, 'models.json');
-  writeFileSync(file, JSON.stringify({ models: [LLAMA] }));
-  routed = await startRouted({ env: { OLLAMA_HOST: '127.0.0.1:9', TALLY_CONFIG: file } });
+  writeFileSync(file, JSON.stringify(withModels({ models: [LLAMA] })));
+  routed = await startRouted({ explain: true, env: { OLLAMA_HOST: '127.0.0.1:9', TALLY_CONFIG: file } });
 });
 afterAll(async () => {
   await routed.close();

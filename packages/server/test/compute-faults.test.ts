@@ -216,8 +216,7 @@ describeSpoken('%s within an answer', (_, spoken) => {
       response: { hash: spokenHash(spoken, payloads) },
     });
     const { billing } = svc ?? {};
-    expect(billing?.usage).toMatchObject({ counted_by: 'tallystick' });
-    expect(Number(billing?.usage['completion_tokens'])).toBeGreaterThan(0);
+    expect(Number(svc?.receipt.call['completion_tokens'])).toBeGreaterThan(0);
     expect(await owed()).toBe(before + BigInt(billing?.charge.nano ?? 0));
     await routed.expectBalanced();
   });
@@ -266,8 +265,7 @@ it.each([
   routed.upstream.play({ wrongUsage }, { wrongUsage });
   const reply = await routed.chat({ model });
   const { svc } = await routed.stream({ model });
-  for (const { billing, receipt } of [svcOf(reply), ...(svc ? [svc] : [])]) {
-    expect(billing.usage).toMatchObject({ counted_by: 'tallystick' });
+  for (const { receipt } of [svcOf(reply), ...(svc ? [svc] : [])]) {
     expect(receipt.call).toMatchObject({ usage_estimated: true, complete: true });
     expect(Number(receipt.call['completion_tokens'])).toBeGreaterThan(5);
   }
@@ -276,7 +274,7 @@ it.each([
 
 it('never charges more than was put aside', async () => {
   routed.upstream.play({ usage: { prompt: 1_000_000, completion: 1_000_000 } });
-  const { billing } = svcOf(await routed.chat({ model, max_tokens: 5 }));
+  const { billing } = svcOf(await routed.chat({ model, max_tokens: 5, svc: { explain: true } }));
   expect(BigInt(billing.charge.nano)).toBeLessThanOrEqual(
     BigInt((billing['reserved'] as { nano: string }).nano),
   );

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payloadsOf, type Routed, startRouted } from './compute.ts';
 import { everyProvider, MODELS_BY_PROVIDER, PROVIDER_KEYS } from './every-provider.ts';
 import { type Column, FEATURES, type Feature, pageOf, type Verdict } from './matrix.ts';
+import { withModels } from './models.ts';
 import { SPOKEN, type Spoken } from './spoken.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -62,7 +63,7 @@ let routed: Routed;
 beforeAll(async () => {
   upstream = await startUpstream();
   const file = join(folder, 'catalogue.json');
-  writeFileSync(file, JSON.stringify(everyProvider(upstream.url)));
+  writeFileSync(file, JSON.stringify(withModels(everyProvider(upstream.url))));
   routed = await startRouted({ env: { TALLY_CONFIG: file, ...PROVIDER_KEYS } });
 });
 afterAll(async () => {

@@ -255,9 +255,9 @@ describe('a provider that speaks Messages', () => {
     expect(request?.headers).toMatchObject({ ...betas, 'anthropic-version': '2023-06-01' });
     const { svc: _svc, ...answer } = reply.json;
     expect(answer).toEqual({ ...anthropicWire.complete(script, request!), model: CLAUDE });
-    const { receipt, billing } = svcOf(reply);
+    const { receipt } = svcOf(reply);
     expect(receipt.response.hash).toBe(answerHash(reply));
-    expect(billing.usage).toMatchObject({ prompt_tokens: 40, cached_tokens: 4, cache_write_tokens: 6 });
+    expect(receipt.call).toMatchObject({ prompt_tokens: 40, cached_tokens: 4, cache_write_tokens: 6 });
   });
 
   it('streams its own events, with svc in the last one', async () => {

@@ -27,9 +27,9 @@ describe('the metrics of calls', () => {
   });
 
   it('say what compression saved, by method', async () => {
-    const messages = [{ role: 'user', content: 'Which?' }, ...toolTurn('a', pretty(rows(80)))];
+    const messages = [{ role: 'user', content: 'Which?' }, ...toolTurn('a', pretty(rows(160)))];
     routed.upstream.play({ usage: { prompt: 2_000, completion: 8 } });
-    const { json } = await routed.chat({ messages });
+    const { json } = await routed.chat({ messages, svc: { explain: true } });
     const { methods } = (json['svc'] as { compression: { methods: Record<string, number> } }).compression;
     const lines = await metrics();
     expect(lines).toContain('compute_compression_calls_total{tier="lossless",changed="false"} 2');

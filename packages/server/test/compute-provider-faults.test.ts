@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IMPATIENT, payloadsOf, type Routed, startRouted, svcIn } from './compute.ts';
 import { everyProvider, MODELS_BY_PROVIDER, PROVIDER_KEYS } from './every-provider.ts';
+import { withModels } from './models.ts';
 import { objectsIn, SPOKEN, spokenHash } from './spoken.ts';
 import { defaultPieces } from './upstream-script.ts';
 
@@ -16,7 +17,7 @@ beforeEach(async () => {
   const file = join(folder, 'catalogue.json');
   routed = await startRouted({
     env: (url) => {
-      writeFileSync(file, JSON.stringify(everyProvider(url)));
+      writeFileSync(file, JSON.stringify(withModels(everyProvider(url))));
       return { ...IMPATIENT, ...PROVIDER_KEYS, TALLY_CONFIG: file };
     },
   });

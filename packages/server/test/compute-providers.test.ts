@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CREDENTIALS, REGION } from '../../issuers/test/kms-server.ts';
 import { answerHash, messages, type Routed, startRouted, streamHash, svcOf } from './compute.ts';
+import { withModels } from './models.ts';
 import { BEDROCK_KEY } from './upstream-bedrock.ts';
 import { defaultPieces } from './upstream-script.ts';
 import { serviceAccount } from './upstream-tokens.ts';
@@ -38,12 +39,12 @@ beforeAll(async () => {
           oauth: { token_url: `${url}/token` },
         }),
       ];
-      const models = ['azure', 'signed', 'vertex'].map((name) => ({
+      const models = ['azure', 'bedrock', 'signed', 'vertex'].map((name) => ({
         id: MODELS.find((id) => id.startsWith(`${name}/`)),
         ...OWN,
         prior: { general: 0.5 },
       }));
-      writeFileSync(file, JSON.stringify({ providers, models }));
+      writeFileSync(file, JSON.stringify(withModels({ providers, models })));
       return {
         TALLY_CONFIG: file,
         GEMINI_API_KEY: 'gemini-operator-secret',

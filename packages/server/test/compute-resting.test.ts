@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { MODEL, messages, type Routed, startRouted, streamHash, svcOf } from './compute.ts';
+import { CHAT, MODEL, messages, type Routed, startRouted, streamHash, svcOf } from './compute.ts';
 import { callTool, connectMcp } from './mcp-client.ts';
 import type { Script } from './upstream.ts';
 
@@ -14,8 +14,8 @@ const RATE_LIMITED: Script = { fault: { kind: 'status', status: 429, retryAfter:
 const GONE: Script = { fault: { kind: 'status', status: 404, message: 'The model does not exist' } };
 
 /** Calls until the router finds nobody left to ask. */
-async function exhaust(): Promise<void> {
-  for (let call = 0; call < 20; call += 1) if ((await routed.chat(AUTO)).status === 503) return;
+async function exhaust(path: string, body: object): Promise<void> {
+  for (let call = 0; call < 20; call += 1) if ((await routed.post(path, body)).status === 503) return;
   throw new Error('The router finds models to ask without end.');
 }
 
@@ -27,7 +27,7 @@ function expectSecondsLeft(value: string | null, most: number): void {
 
 describe('the built-in models', () => {
   it.each([0, 1, 5, 10])('are never chosen at cost_quality %d beside others', async (cost_quality) => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     const reply = await routed.chat({ ...AUTO, cost_quality });
     expect(svcOf(reply).served.model).not.toMatch(/^local\//);
     const { outcome } = svcOf(reply).routing as { outcome: { scores: unknown[]; fallbacks: string[] } };
@@ -53,41 +53,39 @@ describe('the built-in models', () => {
     ['as the only provider', { model: 'auto', provider: { only: ['local'] } }],
     ['in the order of providers', { model: 'auto', provider: { order: ['local/extract-1'] } }],
   ])('answer where they are named: %s', async (_, body) => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     expect(svcOf(await routed.chat(body)).served.model).toBe('local/extract-1');
   });
 
   it('do not embed beside a configured model', async () => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     const reply = await routed.post(EMBEDDINGS, { input: 'a' });
     expect(await reply.json()).toMatchObject({ svc: { served: { model: EMBEDDING_MODEL } } });
   });
 
   it('do not answer when every other model rests: 503 with Retry-After, everywhere', async () => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     routed.upstream.always(RATE_LIMITED);
-    await exhaust();
+    await exhaust(CHAT, AUTO);
+    await exhaust(EMBEDDINGS, { input: 'a' });
     const asked = routed.upstream.requests.length;
     for (const [path, body] of [
       ['/v1/compute/chat/completions', AUTO],
       ['/v1/compute/chat/completions', { ...AUTO, stream: true }],
       ['/v1/compute/estimate', AUTO],
+      [EMBEDDINGS, { input: 'a' }],
     ] as const) {
       const reply = await routed.post(path, body);
       expect(reply.status).toBe(503);
       expect(await reply.json()).toMatchObject({ code: 'no_model_available' });
       expectSecondsLeft(reply.headers.get('retry-after'), 60);
     }
-    await routed.post(EMBEDDINGS, { input: 'a' });
-    const embedding = await routed.post(EMBEDDINGS, { input: 'a' });
-    expect(embedding.status).toBe(503);
-    expectSecondsLeft(embedding.headers.get('retry-after'), 60);
     const client = await connectMcp(routed.url, '2026-07-28');
     const tool = await callTool(client, 'chat', AUTO);
     await client.close();
     expect(tool).toMatchObject({ isError: true, json: { code: 'no_model_available', status: 503 } });
     expectSecondsLeft(tool.headers['retry-after'] ?? null, 60);
-    expect(routed.upstream.requests).toHaveLength(asked + 1);
+    expect(routed.upstream.requests).toHaveLength(asked);
     await routed.expectBalanced();
   });
 });
@@ -100,7 +98,7 @@ describe('a model of which its provider has no calls left', () => {
   const none = { 'x-ratelimit-remaining-requests': '0', 'anthropic-ratelimit-requests-remaining': '0' };
 
   it('is passed over by auto before it answers 429, and asked where it is named', async () => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     routed.upstream.play({ headers: { ...none, ...reset } });
     const first = svcOf(await routed.chat(AUTO)).served.model;
     const second = svcOf(await routed.chat(AUTO));
@@ -118,7 +116,7 @@ describe('a model of which its provider has no calls left', () => {
   });
 
   it('is asked all the same where no other is left', async () => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     routed.upstream.always({ headers: { ...none, ...reset } });
     const served: string[] = [];
     for (let call = 0; call < 30; call += 1) {
@@ -145,7 +143,7 @@ describe('an answer', () => {
     ['anthropic/claude-sonnet-4-5', '/v1/compute/chat/completions'],
     [EMBEDDING_MODEL, EMBEDDINGS],
   ])('names the model as the catalogue does, and so does its receipt: %s', async (asked, path) => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     const id = routed.service.services.compute.pipeline.catalogue.find(asked)?.id;
     const { model, svc } = await answersOf(asked, path);
     expect([model, svc.receipt.call.model]).toEqual([id, id]);
@@ -166,7 +164,7 @@ describe('a model that its provider has no more', () => {
   };
 
   it.each([404, 410])('is passed over by auto after %d, for long', async (status) => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     const first = svcOf(await routed.chat(AUTO)).served.model;
     const name = first.slice(first.indexOf('/') + 1);
     routed.upstream.always(({ body }) =>
@@ -185,7 +183,7 @@ describe('a model that its provider has no more', () => {
   });
 
   it('is 404 model_gone where it is named, at the first call and after', async () => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     gone('gpt-4o-mini');
     for (const stream of [false, true, false]) {
       const reply = await routed.chat({ model: MODEL, stream });
@@ -199,7 +197,7 @@ describe('a model that its provider has no more', () => {
   });
 
   it('is 404 model_gone for embeddings too', async () => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     routed.upstream.always(GONE);
     const wanted = { model: EMBEDDING_MODEL, input: 'a' };
     for (let call = 0; call < 2; call += 1) {
@@ -210,7 +208,7 @@ describe('a model that its provider has no more', () => {
   });
 
   it('leaves 503 with the soonest end of a rest when all are gone', async () => {
-    routed = await startRouted({ env: { TALLY_MODEL_GONE_REST_MS: '900000' } });
+    routed = await startRouted({ explain: true, env: { TALLY_MODEL_GONE_REST_MS: '900000' } });
     routed.upstream.always(GONE);
     const only = { provider: { only: ['openai/gpt-4o', MODEL] }, model: 'auto' };
     for (let call = 0; call < 2; call += 1) {
@@ -225,7 +223,7 @@ describe('a model that its provider has no more', () => {
   });
 
   it('is not what a caller can make of a model with a request at fault', async () => {
-    routed = await startRouted();
+    routed = await startRouted({ explain: true });
     routed.upstream.play({ fault: { kind: 'status', status: 404, param: 'messages[0].file_id' } });
     expect((await routed.chat()).json).toMatchObject({ status: 400, code: 'provider_refused' });
     expect((await routed.chat()).status).toBe(200);

@@ -8,7 +8,7 @@ import type { Script, UpstreamRequest } from './upstream-script.ts';
 
 let routed: Routed;
 beforeAll(async () => {
-  routed = await startRouted();
+  routed = await startRouted({ explain: true });
 });
 afterAll(() => routed.close());
 beforeEach(() => {
@@ -194,6 +194,45 @@ describe('what was cut is given back', () => {
       saving: { nano: String(net) },
     });
     await routed.expectBalanced();
+  });
+
+  it('and the statistics are the sum of what the answers say, in every way of cutting', async () => {
+    const key = await apiKey(routed.service, 'pro');
+    const told: (Told & { methods: Record<string, number> })[] = [];
+    for (const [turn, members] of [
+      svc,
+      { compression: 'extractive', budget: 0.5 },
+      { compression: 'extractive' },
+      { compression: 'off' },
+      { retrieve: true },
+      svc,
+    ].entries()) {
+      const own = [{ role: 'user', content: `Statistics ${turn}.` }, ...messages];
+      routed.upstream.play(
+        ...(members === svc ? [asks(), { usage: { prompt: 9_000, completion: 5 } }] : [{}]),
+      );
+      const stream = turn === 5;
+      const body = { messages: own, svc: members };
+      const said = stream ? (await routed.stream(body, key)).svc : svcOf(await routed.chat(body, key));
+      told.push((said as unknown as { compression: (typeof told)[number] }).compression);
+    }
+    const { caller } = (await routed.service.get('/v1/compute/compression/stats', key)).json as {
+      caller: JsonObject & { methods: Record<string, JsonObject> };
+    };
+    const sum = (of: (one: (typeof told)[number]) => number): number =>
+      told.reduce((all, one) => all + of(one), 0);
+    expect(caller).toMatchObject({
+      calls: 6,
+      changed_calls: told.filter(({ tokens_before: from, tokens_after: to }) => to < from).length,
+      tokens_before: sum((one) => one.tokens_before),
+      tokens_after: sum((one) => one.tokens_after),
+      saved_tokens: sum((one) => one.tokens_before - one.tokens_after),
+    });
+    expect(caller['changed_calls']).toBe(3);
+    expect(caller.methods['extract']).toEqual({
+      calls: 3,
+      tokens: sum(({ methods }) => methods['extract'] ?? 0),
+    });
   });
 
   it('to nobody else: what was cut for others stays with them, whatever a document says', async () => {

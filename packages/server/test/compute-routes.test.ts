@@ -268,7 +268,8 @@ describe('in production', () => {
     const caller = (await collect(store.apiKeys.list())).find(({ id }) => !known.has(id))?.id ?? '';
     await creditCaller(store, { caller, amount: 2_000_000n, reference: 'q', memo: 'paid', now: clock() });
     const models = ['openai/gpt-4o', MODEL];
-    const body = { max_tokens: 1_000, provider: { only: models, order: models } };
+    const provider = { only: models, order: models };
+    const body = { max_tokens: 1_000, provider, svc: { explain: true } };
     const reply = await ask(key, { ...body, model: 'auto' });
     expect(reply.status, reply.text).toBe(200);
     const { routing, served } = svcOf(reply);

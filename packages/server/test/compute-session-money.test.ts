@@ -52,6 +52,7 @@ describe('an agent’s session at a provider that caches in steps', () => {
     name: string,
     resultOf: (turn: number) => string,
     tierOf: (turn: number) => string,
+    retrieve = true,
   ) => {
     routed.upstream.requests.length = 0;
     const messages: JsonObject[] = [
@@ -61,7 +62,7 @@ describe('an agent’s session at a provider that caches in steps', () => {
     const paid: bigint[] = [];
     for (let turn = 0; turn < CALLS; turn += 1) {
       messages.push(...toolTurn(`call_${turn}`, resultOf(turn)));
-      const svc = { compression: tierOf(turn), budget: 0.2, retrieve: true };
+      const svc = { compression: tierOf(turn), budget: 0.2, retrieve };
       const reply = await routed.chat({ model, messages, tools: [LOOK], svc }, { 'x-agent-did': MEMBER });
       expect(reply.status, reply.text).toBe(200);
       const { charge, share } = svcOf(reply).billing as unknown as {
@@ -74,26 +75,23 @@ describe('an agent’s session at a provider that caches in steps', () => {
   };
 
   const lossless = (): string => 'lossless';
-  it.each([
+  const upAndDown = (turn: number): string => (turn % 6 < 3 ? 'extractive' : 'lossless');
+  it.each<[string, string, string, (turn: number) => string, boolean?]>([
     ['a tenth', 'openai/gpt-5', 'large', lossless],
     ['a tenth, of small results', 'openai/gpt-5', 'small', lossless],
     ['a quarter', 'openai/gpt-4.1', 'large', lossless],
     ['a quarter, of small results', 'openai/gpt-4.1', 'small', lossless],
     ['a half, cut', 'openai/gpt-4o-mini', 'large', () => 'extractive'],
-    [
-      'a tenth, cut and no longer',
-      'openai/gpt-5',
-      'large',
-      (i: number) => (i % 6 < 3 ? 'extractive' : 'lossless'),
-    ],
+    ['a tenth, cut and no longer', 'openai/gpt-5', 'large', upAndDown],
+    ['a tenth, cut for good and no longer', 'openai/gpt-5', 'large', upAndDown, false],
     ['a tenth, off at first', 'openai/gpt-5', 'large', (i: number) => (i < 4 ? 'off' : 'lossless')],
-  ] as const)(
+  ])(
     'costs no more than uncompressed, wherever it ends: at %s',
-    async (title, model, size, tierOf) => {
+    async (title, model, size, tierOf, retrieve = true) => {
       const resultOf = RESULTS[size] ?? String;
       routed.upstream.always(cachingProvider());
       const off = await play(model, `${title} A`, resultOf, () => 'off');
-      const on = await play(model, `${title} B`, resultOf, tierOf);
+      const on = await play(model, `${title} B`, resultOf, tierOf, retrieve);
       let saved = 0n;
       for (const [turn, paid] of on.paid.entries()) {
         saved += (off.paid[turn] ?? 0n) - paid;

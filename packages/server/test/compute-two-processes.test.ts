@@ -2,6 +2,7 @@ import type { JsonObject } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { returnHoldsOfTheDead } from '../../ledger/src/process-lease.ts';
 import { CHAT, MODEL, messages, type Routed, startRouted, svcOf } from './compute.ts';
+import { MODELS_FILE } from './models.ts';
 import { DATABASES, type Reply, toReply } from './service.ts';
 import type { Script } from './upstream.ts';
 
@@ -29,6 +30,7 @@ describe.each(DATABASES)('the same Idempotency-Key at two services on one databa
       TALLY_KEYRING: keyring.path,
       ...(shared.kind === 'postgres' && { TALLY_DATABASE_URL: shared.url }),
       OPENAI_BASE_URL: `${one.upstream.url}/v1`,
+      TALLY_CONFIG: MODELS_FILE,
     };
     other = await startRouted({ env });
     shortTimeout = await startRouted({ env: { ...env, TALLY_CALL_TIMEOUT_MS: '200' } });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app/app.ts';
 import { createLogger } from '../src/observability/observability.ts';
 import { CHAT, messages, type Routed, startRouted, svcOf } from './compute.ts';
+import { withModels } from './models.ts';
 import { toReply } from './service.ts';
 import type { Script } from './upstream.ts';
 
@@ -30,8 +31,8 @@ const catalogue = {
 let routed: Routed;
 beforeAll(async () => {
   const file = join(folder, 'models.json');
-  writeFileSync(file, JSON.stringify(catalogue));
-  routed = await startRouted({ env: { TALLY_CONFIG: file } });
+  writeFileSync(file, JSON.stringify(withModels(catalogue)));
+  routed = await startRouted({ explain: true, env: { TALLY_CONFIG: file } });
 });
 afterAll(async () => {
   await routed.close();

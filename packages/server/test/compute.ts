@@ -1,6 +1,7 @@
 import { canonicalize, type JsonObject, sha256Hex, utf8 } from '@tallystick/core';
 import { expect } from 'vitest';
 import type { AccountBalance } from '../../ledger/src/ledger-store.ts';
+import { MODELS_FILE } from './models.ts';
 import {
   type Reply,
   startTestService,
@@ -54,6 +55,7 @@ export interface Svc {
   };
   readonly routing: JsonObject;
   readonly served: { model: string; failed_tries: JsonObject[] };
+  /** `usage` is there with `svc.explain` alone. */
   readonly billing: JsonObject & { charge: { nano: string; usdc: string }; usage: JsonObject };
 }
 
@@ -67,9 +69,15 @@ export const IMPATIENT = {
 interface RoutedOptions extends Omit<TestServiceOptions, 'env'> {
   /** Given the upstream's URL if it is a function. */
   readonly env?: NodeJS.ProcessEnv | ((url: string) => NodeJS.ProcessEnv);
+  /** Whether `chat` and `stream` ask for the whole explanation; false by default. */
+  readonly explain?: boolean;
 }
 
-export async function startRouted({ env = {}, ...options }: RoutedOptions = {}): Promise<Routed> {
+export async function startRouted({
+  env = {},
+  explain = false,
+  ...options
+}: RoutedOptions = {}): Promise<Routed> {
   const upstream = await startUpstream();
   const service = await startTestService({
     ...options,
@@ -78,6 +86,7 @@ export async function startRouted({ env = {}, ...options }: RoutedOptions = {}):
       OPENAI_API_KEY: 'sk-operator-secret',
       ANTHROPIC_BASE_URL: upstream.url,
       ANTHROPIC_API_KEY: 'ak-operator-secret',
+      TALLY_CONFIG: MODELS_FILE,
       ...(typeof env === 'function' ? env(upstream.url) : env),
     },
   });
@@ -90,14 +99,20 @@ export async function startRouted({ env = {}, ...options }: RoutedOptions = {}):
       ...(signal && { signal }),
     });
   const { ledger } = service.services.store;
+  const asked = (body: JsonObject = {}): JsonObject => ({
+    model: MODEL,
+    messages,
+    ...body,
+    ...(explain && { svc: { explain, ...(body['svc'] as JsonObject | undefined) } }),
+  });
   return {
     upstream,
     service,
     url,
     post,
-    chat: async (body, headers) => toReply(await post(CHAT, { model: MODEL, messages, ...body }, headers)),
+    chat: async (body, headers) => toReply(await post(CHAT, asked(body), headers)),
     async stream(body, headers) {
-      const response = await post(CHAT, { model: MODEL, messages, stream: true, ...body }, headers);
+      const response = await post(CHAT, { stream: true, ...asked(body) }, headers);
       const payloads = payloadsOf(await response.text());
       return { status: response.status, headers: response.headers, payloads, svc: svcIn(payloads) };
     },

@@ -2,6 +2,7 @@ import { CompactRange, leafHash, sha256Hex, toHex, utf8, verifyBundle } from '@t
 import { afterEach, describe, expect, it } from 'vitest';
 import { sweepRooms } from '../../receipts/src/evidence/sweep.ts';
 import { purgeExpired } from '../../receipts/src/retention.ts';
+import { signDailyHeads } from '../../receipts/src/streams/heads.ts';
 import {
   DATABASES,
   expectProblem,
@@ -74,6 +75,52 @@ describe.each(DATABASES)('the evidence room on %s', (database) => {
     expect(Buffer.from(bytes).includes(`"receipt_id":"${old}","receipt_sha256"`)).toBe(false);
     expectProblem(await service.get(`/v1/receipt/${old}`, tenant.headers), 'receipt_purged');
     expect((await service.get(`/v1/receipt/${pq}`, tenant.headers)).status).toBe(200);
+  });
+});
+
+describe.each(DATABASES)('completeness on %s', (database) => {
+  it('is shown by heads over all that was stored, to the last receipt before the export', async () => {
+    await start(database);
+    for (let i = 0; i < 5; i++) await emit(`${i}`);
+    const { completeness } = await verdictOf((await evidenceOf(service, tenant)).bytes);
+    expect(completeness).toMatchObject({
+      complete: true,
+      first: 1,
+      last: 5,
+      given: 5,
+      uncounted: 0,
+      absent: [],
+      faults: [],
+    });
+    const again = await verdictOf((await evidenceOf(service, tenant)).bytes);
+    expect(again.completeness).toMatchObject({ complete: true, last: 6 });
+  });
+
+  it('names a receipt that the service leaves out of a bundle, and one that was deleted', async () => {
+    await start(database);
+    const nano = receiptIdOf(await emit('soon gone', 'nano'));
+    await emit('stays');
+    await signDailyHeads(service.services);
+    service.clock.advance(2 * DAY);
+    await emit('on another day');
+    await signDailyHeads(service.services);
+    service.clock.advance(29 * DAY);
+    await service.restart();
+    await purgeExpired(service.services.store, service.clock());
+    expectProblem(await service.get(`/v1/receipt/${nano}`, tenant.headers), 'receipt_purged');
+    const left = receiptIdOf(await emit('inconvenient'));
+    await emit('another');
+    const whole = await verdictOf((await evidenceOf(service, tenant)).bytes);
+    expect(whole.completeness).toMatchObject({
+      complete: true,
+      given: 4,
+      absent: [{ index: 1, reason: 'deleted' }],
+    });
+    const { tenants } = service.services.store;
+    const room = tenants.room.bind(tenants);
+    tenants.room = async (...of) => (await room(...of)).filter(({ id }) => id !== left);
+    const { completeness } = await verdictOf((await evidenceOf(service, tenant)).bytes);
+    expect(completeness).toMatchObject({ complete: false, faults: [{ kind: 'left_out', index: 4 }] });
   });
 });
 

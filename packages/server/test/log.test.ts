@@ -31,8 +31,12 @@ const checkpointOf = (size: number) =>
 describe('the log over HTTP', () => {
   it('has no postings without a chain, and refuses a limit that is none', async () => {
     const { status, json, headers } = await service.get('/v1/log/postings');
-    expect([status, json, headers.get('cache-control')]).toEqual([200, { postings: [] }, 'no-store']);
-    for (const limit of ['0', '101', 'x']) {
+    expect([status, json, headers.get('cache-control')]).toEqual([
+      200,
+      { data: [], next_cursor: null, postings: [] },
+      'no-store',
+    ]);
+    for (const limit of ['0', '1001', 'x']) {
       expect((await service.get(`/v1/log/postings?limit=${limit}`)).status).toBe(422);
     }
   });
@@ -48,6 +52,10 @@ describe('the log over HTTP', () => {
       period_seconds: 10,
       next_posting_at: '2027-03-01T12:00:10Z',
       chain: null,
+      witnesses: [
+        expect.stringMatching(/^local-witness-1\+[0-9a-f]{8}\+B/),
+        expect.stringMatching(/^local-witness-2\+[0-9a-f]{8}\+B/),
+      ],
     });
     expectProblem(await service.get('/tile/0/000'), 'not_found');
     const { text } = await checkpointOf(0);

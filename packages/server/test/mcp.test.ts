@@ -39,6 +39,9 @@ const NAMES = [
   'estimate',
   'chat',
   'embed',
+  'rate',
+  'list_calls',
+  'get_call',
   'select_profile',
 ];
 
@@ -166,6 +169,19 @@ describe.each(REVISIONS)('the tools in revision %s', (revision) => {
       code: 'unknown_field',
       field: 'hash',
     });
+  });
+
+  it('list_calls and get_call, of the caller alone', async () => {
+    const keyed = await connectMcp(routed.url, revision, await apiKey(service, 'pro'));
+    const { json } = await callTool(keyed, 'chat', { model: MODEL, messages, svc: { tags: { of: 'list' } } });
+    const { receipt_id: id } = (json['svc'] as { receipt: { receipt_id: string } }).receipt;
+    await service.services.compute.listed();
+    const listed = await callTool(keyed, 'list_calls', { tag: 'of:list', limit: '1' });
+    expect(listed.structured).toMatchObject({ data: [{ id, model: MODEL }], next_cursor: null });
+    expect((await callTool(keyed, 'get_call', { id })).structured).toMatchObject({ id, tries: [] });
+    await keyed.close();
+    expect((await callTool(client, 'list_calls', { tag: 'of:list' })).structured).toMatchObject({ data: [] });
+    expect((await callTool(client, 'get_call', { id })).json).toMatchObject({ code: 'not_found' });
   });
 
   it('select_profile', async () => {

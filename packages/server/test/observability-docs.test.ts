@@ -62,8 +62,9 @@ it('docs/observability.md lists every metric, with what it counts and its labels
 it('no metric has a label for something that callers make up', () => {
   const labels = metricsOf(service.services.metrics.registry).flatMap(({ labelNames }) => labelNames);
   expect([...new Set(labels)].toSorted()).toEqual(
-    // Routes, methods, codes, queues, checks and states are the program's own; providers and models are of the catalogue.
+    // Routes, methods, codes, queues, checks and states are the program's own; providers, models and arms are the operator's.
     [
+      'arm',
       'check',
       'changed',
       'code',

@@ -165,7 +165,7 @@ async function openShared(): Promise<SharedDatabase> {
 
 export async function toReply(response: Response): Promise<Reply> {
   const text = await response.text();
-  const isJson = text !== '' && /json\b/.test(response.headers.get('content-type') ?? '');
+  const isJson = text !== '' && /[/+]json\b/.test(response.headers.get('content-type') ?? '');
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : null };
 }
 

@@ -225,6 +225,27 @@ describe.each(DATABASES)('a session that the service signs, on %s', (database) =
     expect((await sessionOf(service, head.id, owner)).lines).toHaveLength(1);
   });
 
+  it('is read by whoever pays for its key too, and by no other key of the account', async () => {
+    const service = await start({ database });
+    const owner = await apiKey(service, 'pro');
+    const keyOf = async () => ({
+      authorization: `Bearer ${(await service.post('/v1/keys', {}, owner)).json['key'] as string}`,
+    });
+    const [worker, other] = [await keyOf(), await keyOf()];
+    const { head } = await openThrough(through(service, worker));
+    const { head: ofOwner } = await openThrough(through(service, owner));
+    for (const headers of [worker, owner]) {
+      expect((await sessionOf(service, head.id, headers)).lines).toHaveLength(1);
+    }
+    expectProblem(await service.get(`/v1/sessions/${head.id}`, other), 'session_not_found');
+    expectProblem(await service.get(`/v1/sessions/${ofOwner.id}`, worker), 'session_not_found');
+    expectProblem(
+      await service.get(`/v1/sessions/${head.id}`, await apiKey(service, 'pro')),
+      'session_not_found',
+    );
+    expectProblem(await send(service, step(head), owner), 'session_not_found');
+  });
+
   it('has its closing in the log, if that was asked for at its opening, and any receipt on request', async () => {
     const service = await start({ database });
     const key = await apiKey(service, 'pro');

@@ -126,7 +126,16 @@ describe('the status document', () => {
     });
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(headers.get('vary')).toBe('Accept');
-    expect(text).toContain('<title>Status · Tallystick</title>');
+    expect(text).toContain('<div id="app">');
+    const again = { accept: 'text/html', 'if-none-match': headers.get('etag') ?? '' };
+    expect((await service.get('/status', again)).status).toBe(304);
+    const programs: Record<string, string>[] = [{}, { accept: '*/*' }, { accept: 'application/json' }];
+    for (const program of programs) {
+      const answer = await service.get('/status', program);
+      expect(answer.headers.get('content-type')).toBe('application/json');
+      expect(answer.headers.get('vary')).toBe('Accept');
+      expect(answer.json).toMatchObject({ type: 'svc-status-v1' });
+    }
   });
 });
 

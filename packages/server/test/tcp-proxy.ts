@@ -11,6 +11,8 @@ export interface TcpProxy {
   fate: Fate;
   /** Forwards nothing more on the connections that are open now, in neither direction, and closes none of them. */
   blackHole(): void;
+  /** Closes the connections that are open now. */
+  cut(): void;
   stop(): Promise<void>;
 }
 
@@ -43,10 +45,13 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     blackHole() {
       for (const socket of sockets) socket.unpipe().pause();
     },
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
     async stop() {
       const closed = once(server, 'close');
       server.close();
-      for (const socket of sockets) socket.destroy();
+      proxy.cut();
       await closed;
     },
   };

@@ -1,6 +1,7 @@
 import type { AcceptOutcome, AcceptRequest, Leaf } from '@tallystick/log';
 import { lockUsed, saveUsed } from './counters.ts';
 import { run, type Work } from './database-work.ts';
+import { type AnchorRow, keyList } from './log-tables.ts';
 import { lockState } from './log-transactions.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
@@ -32,7 +33,18 @@ export function* accept(
     yield* run(queries.setNext, placement);
     yield* saveUsed(counters, quotas, before, used);
   }
+  yield* logTables.insertAnchors(anchorsOf(requests, placement.outcomes));
   return placement.outcomes;
+}
+
+/** The leaves of each request that says whose list they enter, in the account's list and in its key's part of it. */
+function anchorsOf(requests: readonly AcceptRequest[], outcomes: readonly AcceptOutcome[]): AnchorRow[] {
+  return outcomes.flatMap((outcome, at) => {
+    const { owner = null, key = null } = requests[at] ?? {};
+    if (owner === null || outcome.kind !== 'accepted') return [];
+    const lists = key === null ? [owner] : [owner, keyList(owner, key)];
+    return lists.flatMap((list) => outcome.leaves.map(({ index }) => ({ owner: list, index })));
+  });
 }
 
 /** Gives each request its leaves, in order. Adds the new leaves to `known`, and counts them in `used`. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { all, run, type Work } from './database-work.ts';
+import { all, run, send, type Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { namesOf, type RowSource, type Values } from './row-source.ts';
 import { type Compiler, raw, type Statement, statement } from './statement.ts';
@@ -7,7 +7,7 @@ import type { Column, Table } from './table.ts';
 
 type Key = string | Uint8Array;
 
-type Write<Row> = (rows: readonly Row[]) => Work<number>;
+type Write<Row> = (rows: readonly Row[]) => Work<void>;
 type Read<Given, Row> = (given: readonly Given[]) => Work<Row[]>;
 
 /**
@@ -31,6 +31,20 @@ export class Bulk {
   /** Inserts rows. `otherwise` says what to do with a row whose key exists, as in `on conflict (…) do …`. */
   insertOr<Row extends object>(table: Table<Row>, otherwise: RawBuilder<unknown>): Write<Row> {
     return this.#write(table.columns, (v) => this.#insertionOr(table, otherwise, v));
+  }
+
+  /** As `insertOr`; returns how many rows were inserted or changed. */
+  countInsertedOr<Row extends object>(
+    table: Table<Row>,
+    otherwise: RawBuilder<unknown>,
+  ): (rows: readonly Row[]) => Work<number> {
+    const query = this.#compile((v) => this.#insertionOr(table, otherwise, v));
+    const { batches } = this.#dialect.rows;
+    return function* (rows) {
+      let changed = 0;
+      for (const values of batches(rows, table.columns)) changed += yield* run(query, values);
+      return changed;
+    };
   }
 
   /** Inserts the rows whose keys are new. Returns the first column of those keys. */
@@ -198,9 +212,7 @@ export class Bulk {
     const query = this.#compile(build);
     const { batches } = this.#dialect.rows;
     return function* (rows) {
-      let changed = 0;
-      for (const values of batches(rows, columns)) changed += yield* run(query, values);
-      return changed;
+      for (const values of batches(rows, columns)) yield* send(query, values);
     };
   }
 
@@ -238,13 +250,16 @@ function selection<Row>({ columns }: Table<Row>): RawBuilder<unknown> {
   );
 }
 
-/** Converts what {@link selection} reads to rows; money comes as text. */
+/** Converts what {@link selection} reads to rows; money comes as text, or null where there is none. */
 function readerOf<Row>({ columns }: Table<Row>): (read: Values) => Row {
   const amounts = columns.flatMap(({ property, type }) => (type === 'money' ? property : []));
   if (amounts.length === 0) return (read) => read as Row;
   return (read) => {
     const row: Record<string, unknown> = { ...read };
-    for (const property of amounts) row[property] = BigInt(row[property] as string);
+    for (const property of amounts) {
+      const amount = row[property] as string | null;
+      row[property] = amount === null ? null : BigInt(amount);
+    }
     return row as Row;
   };
 }

@@ -50,7 +50,7 @@ export function* consume(counters: Counters, requests: readonly Consume[]): Work
 }
 
 /** One use of a counter, which expires at `expiresAt` if this use creates it. */
-interface Use {
+export interface Use {
   readonly counter: string;
   readonly expiresAt: number;
 }

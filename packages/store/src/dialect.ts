@@ -12,6 +12,8 @@ export interface Dialect {
   readonly skipLocked: RawBuilder<unknown>;
   /** The database's clock: unix seconds, with fractions. */
   readonly now: RawBuilder<number>;
+  /** Follows a table's name to say which index a select takes, where the database would guess without statistics. */
+  readonly indexedBy: (index: string) => RawBuilder<unknown>;
   /** JSON from text, for `->>`. */
   readonly json: (text: string) => RawBuilder<unknown>;
   /** Whether a transaction holds the database's only write lock, so that a row that it reads cannot be changed by others. */

@@ -40,7 +40,9 @@ export class Books {
     return dust;
   }
 
+  /** Ends a reservation. One of nothing may be of an account that does not exist. */
   unreserve(name: string, amount: NanoUsdc, dust: Dust): void {
+    if (amount === 0n && dust === 0n) return;
     const account = this.#change(name);
     account.reserved -= amount;
     account.dust += dust;

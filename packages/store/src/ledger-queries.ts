@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Dialect } from './dialect.ts';
 import type { Schema } from './schema.ts';
-import { statement } from './statement.ts';
+import { raw, statement } from './statement.ts';
 
 /** Money as text, since it can exceed 2^53. */
 export function asText(column: string) {
@@ -14,11 +15,11 @@ export function ofDeadProcess(now: RawBuilder<number>) {
 }
 
 /** The ledger's statements that all databases share. */
-export function ledgerQueries(db: Kysely<Schema>) {
-  return { ...bookQueries(db), ...compressionTotals(db), ...memberQueries(db) };
+export function ledgerQueries(db: Kysely<Schema>, dialect: Pick<Dialect, 'forUpdate'>) {
+  return { ...bookQueries(db, dialect), ...compressionTotals(db), ...memberQueries(db) };
 }
 
-function bookQueries(db: Kysely<Schema>) {
+function bookQueries(db: Kysely<Schema>, { forUpdate }: Pick<Dialect, 'forUpdate'>) {
   return {
     postingById: statement((v: { id: string }) =>
       db.selectFrom('ledger_postings').select('id').where('id', '=', v.id),
@@ -37,6 +38,44 @@ function bookQueries(db: Kysely<Schema>) {
     reservedInAll: statement(() =>
       db.selectFrom('reservations').select(sql<string>`cast(coalesce(sum(amount), 0) as text)`.as('amount')),
     ),
+    slicesOf: statement((v: { account: string }) =>
+      db
+        .selectFrom('reservations')
+        .select('slice')
+        .where('account', '=', v.account)
+        .where('slice', 'in', [sql.lit('open'), sql.lit('recalled')]),
+    ),
+    recallSlices: statement((v: { account: string }) =>
+      raw(
+        db,
+        sql`
+          update reservations set slice = 'recalled' where id in (
+            select id from reservations where account = ${v.account} and slice = 'open' order by id ${forUpdate})`,
+      ),
+    ),
+    recalledFrom: statement((v: { process: string }) =>
+      db
+        .selectFrom('reservations')
+        .select('id')
+        .where('process', '=', v.process)
+        .where('slice', '=', sql.lit('recalled')),
+    ),
+    spentAndReserved: statement((v: { spender: string; day: string; firstOfMonth: string }) => {
+      const charged = db
+        .selectFrom('spending')
+        .select(sql`sum(charged)`.as('charged'))
+        .where('spender', '=', v.spender);
+      const held = db
+        .selectFrom('reservations')
+        .select(sql`sum(amount)`.as('amount'))
+        .where((row) => row.or([row('spender', '=', v.spender), row('owner', '=', v.spender)]));
+      const text = (sum: typeof charged | typeof held) => sql<string>`cast(coalesce(${sum}, 0) as text)`;
+      return db.selectNoFrom([
+        text(held).as('reserved'),
+        text(charged.where('day', '>=', v.firstOfMonth)).as('month'),
+        text(charged.where('day', '=', v.day)).as('day'),
+      ]);
+    }),
     pageOfLines: statement((v: { account: string; after: number; limit: number }) =>
       db
         .selectFrom('ledger_entries')

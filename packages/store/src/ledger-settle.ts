@@ -2,7 +2,7 @@ import type { PutOutcome } from '@tallystick/kit';
 import { type Settlement, type SettleOutcome } from '@tallystick/ledger';
 import { isCallerAccount } from './caller-account.ts';
 import { all, type Work } from './database-work.ts';
-import type { CompressionOf, MethodOf, Reservation, UsageOf } from './ledger-tables.ts';
+import type { CompressionOf, MethodOf, Reservation, SpendingOf, UsageOf } from './ledger-tables.ts';
 import { putReceipts } from './put-receipts.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
@@ -34,8 +34,11 @@ export function* settleAll(
   const puts = covered.map(({ receipt, idempotency }) => ({ row: receipt, idempotency }));
   const stored = yield* putReceipts(database.receiptTables, puts);
   const settled = covered.filter((_, index) => stored[index]?.kind === 'stored');
-  yield* tables.insertPostings(settled.map(({ id, at, usage }) => ({ id, at, memo: usage.model })));
+  yield* tables.insertPostings(
+    settled.map(({ id, at, usage, owner = null }) => ({ id, at, memo: usage.model, owner })),
+  );
   yield* tables.addUsage(usageOf(settled));
+  yield* tables.addSpending(spendingOf(settled));
   yield* tables.addCompression(compressionOf(settled));
   yield* tables.addMethods(methodsOf(settled));
   yield* tables.addJobs(jobsOf(settled));
@@ -65,6 +68,19 @@ function usageOf(settled: readonly Settlement[]): UsageOf[] {
     const key = JSON.stringify([usage.subject, day, usage.model]);
     const before = rows.get(key);
     rows.set(key, before === undefined ? { ...usage, day: dateOf(day), calls: 1 } : added(before, usage));
+  }
+  return [...rows.values()];
+}
+
+function spendingOf(settled: readonly Settlement[]): SpendingOf[] {
+  const rows = new Map<string, SpendingOf>();
+  for (const { at, usage, spenders = [] } of settled) {
+    if (usage.charged === 0n) continue;
+    for (const spender of spenders) {
+      const day = dateOf(Math.floor(at / DAY_SECONDS));
+      const key = `${day} ${spender}`;
+      rows.set(key, { spender, day, charged: (rows.get(key)?.charged ?? 0n) + usage.charged });
+    }
   }
   return [...rows.values()];
 }

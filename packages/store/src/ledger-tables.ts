@@ -27,6 +27,27 @@ export interface Reservation {
   readonly expiresAt: number;
   /** See `ReserveRequest`. */
   readonly process: string | null;
+  /** In whose spending the call counts: the caller, and the account's owner if that is another. */
+  readonly spender: string | null;
+  readonly owner: string | null;
+  /** Tokens that are counted for the call in this minute (since the epoch); 0 where none are limited. */
+  readonly tokens: number;
+  readonly minute: number;
+  /** Null of the reservation of one call. */
+  readonly slice: SliceStage | null;
+}
+
+/**
+ * A slice is a reservation that its process gives to calls out of memory: `open` to new calls; `recalled` by somebody who
+ * needs the money; `ending` once it is down to what calls still hold.
+ */
+type SliceStage = 'open' | 'recalled' | 'ending';
+
+/** What a spender was charged on a UTC day. */
+export interface SpendingOf {
+  readonly spender: string;
+  readonly day: string;
+  readonly charged: NanoUsdc;
 }
 
 export interface EntryRow extends Entry {
@@ -39,6 +60,7 @@ interface PostingRow {
   readonly id: string;
   readonly memo: string;
   readonly at: number;
+  readonly owner: string | null;
 }
 
 export interface UsageOf extends UsageRow {
@@ -58,13 +80,14 @@ export interface MethodOf extends MethodTotal {
 
 /**
  * The ledger's statements about many rows. All run inside a transaction. Rows are locked in one order: reservations,
- * accounts of callers, receipts, usage and members, then the accounts that all settlements post to; within each, by
+ * counters of limits, accounts of callers, receipts, usage and members, then the accounts that all settlements post to; within each, by
  * key. So no two transactions wait for each other.
  */
 export interface LedgerTables {
   /** Locks those reservations that exist, so that nobody else ends them before the transaction does. By id. */
   lockReservations(ids: readonly string[]): Work<Map<string, Reservation>>;
   insertReservations(reservations: readonly Reservation[]): Work<unknown>;
+  setSlices(slices: readonly Reservation[]): Work<unknown>;
   deleteReservations(ids: readonly string[]): Work<void>;
   /**
    * Deletes and returns reservations that have expired or belong to dead processes, unless another transaction has
@@ -80,6 +103,8 @@ export interface LedgerTables {
   insertEntries(entries: readonly EntryRow[]): Work<unknown>;
   /** Adds to the stored usage. Each key comes once. */
   addUsage(usage: readonly UsageOf[]): Work<unknown>;
+  /** Adds to what is spent. Each key comes once. */
+  addSpending(rows: readonly SpendingOf[]): Work<unknown>;
   addCompression(rows: readonly CompressionOf[]): Work<unknown>;
   addMethods(rows: readonly MethodOf[]): Work<unknown>;
   /** Counts jobs for those DIDs that are members. */
@@ -93,6 +118,19 @@ const RESERVATIONS = table<Reservation>('reservations', ['id'], {
   dust: 'money',
   expiresAt: 'integer',
   process: 'text',
+  spender: 'text',
+  owner: 'text',
+  tokens: 'integer',
+  minute: 'integer',
+  slice: 'text',
+});
+
+const SLICES = pick(RESERVATIONS, ['id', 'amount', 'dust', 'slice']);
+
+const SPENDING = table<SpendingOf>('spending', ['spender', 'day'], {
+  spender: 'text',
+  day: 'text',
+  charged: 'money',
 });
 
 const ACCOUNTS = table<Account>('accounts', ['account'], {
@@ -105,7 +143,12 @@ const ACCOUNTS = table<Account>('accounts', ['account'], {
 
 const ACCOUNT_NAMES = pick(ACCOUNTS, ['account']);
 
-const POSTINGS = table<PostingRow>('ledger_postings', ['id'], { id: 'text', memo: 'text', at: 'integer' });
+const POSTINGS = table<PostingRow>('ledger_postings', ['id'], {
+  id: 'text',
+  memo: 'text',
+  at: 'integer',
+  owner: 'text',
+});
 
 const ENTRIES = table<EntryRow>('ledger_entries', ['account', 'line'], {
   account: 'text',
@@ -153,7 +196,7 @@ const MEMBER_JOBS = table<Pick<Member, 'did' | 'jobs'>>('members', ['did'], { di
 
 export function ledgerTables(bulk: Bulk, { now, skipLocked, soleWriter }: Dialect): LedgerTables {
   const lockReservations = bulk.lock(RESERVATIONS);
-  const openAccounts = bulk.insertNew(ACCOUNT_NAMES);
+  const openAccounts = bulk.insertOr(ACCOUNT_NAMES, sql`nothing`);
   const lockMembers = bulk.lock(MEMBER_JOBS);
   const addJobs = bulk.increase(MEMBER_JOBS);
   return {
@@ -161,6 +204,7 @@ export function ledgerTables(bulk: Bulk, { now, skipLocked, soleWriter }: Dialec
       return new Map((yield* lockReservations(ids)).map((row) => [row.id, row]));
     },
     insertReservations: bulk.insert(RESERVATIONS),
+    setSlices: bulk.update(SLICES),
     deleteReservations: bulk.remove(RESERVATIONS),
     takeExpired: bulk.take(
       RESERVATIONS,
@@ -174,6 +218,7 @@ export function ledgerTables(bulk: Bulk, { now, skipLocked, soleWriter }: Dialec
     insertPostings: bulk.insert(POSTINGS),
     insertEntries: bulk.insert(ENTRIES),
     addUsage: bulk.add(USAGE),
+    addSpending: bulk.add(SPENDING),
     addCompression: bulk.add(COMPRESSION),
     addMethods: bulk.add(METHODS),
     *addJobs(jobs) {

@@ -20,7 +20,7 @@ export function* post(
     const available = books.available(account);
     if (isCallerAccount(account) && available + amount < 0n) return { kind: 'insufficient', available };
   }
-  yield* tables.insertPostings([{ id, memo, at }]);
+  yield* tables.insertPostings([{ id, memo, at, owner: null }]);
   books.post(id, entries);
   yield* tables.insertEntries(books.entries);
   yield* tables.setAccounts(books.changed());

@@ -1,9 +1,16 @@
 import type { VerifierKey } from '@tallystick/core';
-import type { LogIdentity, PostingAttempt, StoredCheckpoint, TreeHead } from '@tallystick/log';
-import { type Kysely, sql } from 'kysely';
+import type {
+  LeafPage,
+  LogIdentity,
+  PostingAttempt,
+  PostingPage,
+  StoredCheckpoint,
+  TreeHead,
+} from '@tallystick/log';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
 import type { Schema } from './schema.ts';
-import { statement } from './statement.ts';
+import { raw, statement } from './statement.ts';
 
 type Compiler = Kysely<Schema>;
 
@@ -29,8 +36,19 @@ export function logQueries(db: Compiler, dialect: Dialect) {
     ...leafQueries(db),
     ...treeQueries(db),
     ...postingQueries(db),
+    ...leafListQueries(db),
   };
 }
+
+/** A leaf with the columns of its posting, which are null together. */
+export interface ListedLeafRow extends Nullable<Omit<ChainPostingRow, 'batchAt'>> {
+  readonly index: number;
+  readonly hash: Uint8Array;
+  readonly batchAt: number;
+  readonly postedAt: number | null;
+}
+
+type Nullable<Row> = { [P in keyof Row]: Row[P] | null };
 
 export type LogQueries = ReturnType<typeof logQueries>;
 
@@ -226,4 +244,78 @@ function postingQueries(db: Compiler) {
       }),
     ),
   };
+}
+
+type PostingValues = Required<PostingPage>;
+type LeafValues = Pick<LeafPage, 'from' | 'before' | 'limit'>;
+
+/** Leaves with the first posting whose root covers each. */
+function leafListQueries(db: Compiler) {
+  const page = <V extends LeafValues>(
+    from: RawBuilder<unknown>,
+    index: RawBuilder<unknown>,
+    where: (v: V) => RawBuilder<unknown>,
+  ) =>
+    statement((v: V) =>
+      raw(
+        db,
+        sql<ListedLeafRow>`
+          select leaves.idx as "index", hash, leaves.batch_at as "batchAt", sequence, postings.batch_at as "postedAt",
+            size, root, state, nonce, tx_hash as "txHash", block_height as "blockHeight", block_hash as "blockHash",
+            block_time as "blockTime", finalized_at as "finalizedAt"
+          from ${from} left join postings on postings.sequence = (
+            select covering.sequence from postings as covering
+            where covering.size > leaves.idx order by covering.size limit ${sql.lit(1)})
+          where ${where(v)} and ${index} >= ${v.from} and ${index} < ${v.before}
+          order by ${index} desc limit ${v.limit}`,
+      ),
+    );
+  return {
+    pageOfLeaves: page<LeafValues>(sql`leaves`, sql`leaves.idx`, () => sql`true`),
+    pageOfAnchors: page<LeafValues & { owner: string }>(
+      sql`anchor_list join leaves on leaves.idx = anchor_list.idx`,
+      sql`anchor_list.idx`,
+      (v) => sql`anchor_list.owner = ${v.owner}`,
+    ),
+    countOfAnchors: statement((v: Pick<LeafValues, 'from' | 'before'> & { owner: string }) =>
+      raw(
+        db,
+        sql<{ count: number }>`
+          select cast(count(*) as bigint) as count from anchor_list
+          where owner = ${v.owner} and idx >= ${v.from} and idx < ${v.before}`,
+      ),
+    ),
+    postingsBefore: {
+      sequence: postingsBefore(db, () => sql`true`),
+      state: postingsBefore(db, (v) => sql`state = ${v.state}`),
+      size: postingsBefore(db, (v) => sql`size = ${v.size}`),
+      // Every transaction of a posting is one of its attempts, which have an index.
+      txHash: postingsBefore(
+        db,
+        (v) => sql`
+          sequence = (select sequence from posting_attempts where tx_hash = ${v.txHash}) and tx_hash = ${v.txHash}`,
+      ),
+    },
+  };
+}
+
+/** @param lookedUp the condition that is looked up in an index */
+function postingsBefore(db: Compiler, lookedUp: (v: PostingValues) => RawBuilder<unknown>) {
+  const when = (value: unknown, type: RawBuilder<unknown>, condition: RawBuilder<unknown>) =>
+    sql`(cast(${value} as ${type}) is null or ${condition})`;
+  return statement((v: PostingValues) =>
+    raw(
+      db,
+      sql<ChainPostingRow>`
+        select sequence, batch_at as "batchAt", size, root, state, nonce, tx_hash as "txHash",
+          block_height as "blockHeight", block_hash as "blockHash", block_time as "blockTime",
+          finalized_at as "finalizedAt"
+        from postings
+        where ${lookedUp(v)} and sequence < ${v.before} and batch_at >= ${v.from} and batch_at < ${v.to}
+          and ${when(v.state, sql`text`, sql`state || '' = ${v.state}`)}
+          and ${when(v.size, sql`bigint`, sql`size + 0 = ${v.size}`)}
+          and ${when(v.txHash, sql`text`, sql`tx_hash = ${v.txHash}`)}
+        order by sequence desc limit ${v.limit}`,
+    ),
+  );
 }

@@ -1,9 +1,23 @@
-import type { Leaf, Tile } from '@tallystick/log';
+import type { ChainPosting, Leaf, Tile } from '@tallystick/log';
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
 import type { Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { table } from './table.ts';
+
+/** A leaf in the list of an account, or in the part of it that came with one key. */
+export interface AnchorRow {
+  /** The account, or what `keyList` gives. */
+  readonly owner: string;
+  readonly index: number;
+}
+
+type PostingTime = Pick<ChainPosting, 'sequence' | 'batchAt'>;
+
+/** Name of the part of an account's list that came with one of its keys. No account's name has a space. */
+export function keyList(owner: string, key: string): string {
+  return `${owner} ${key}`;
+}
 
 /** The log's statements about many rows. All run inside a transaction. */
 export interface LogTables {
@@ -12,7 +26,13 @@ export interface LogTables {
    * is complete as of then.
    */
   findLeaves<T>(hashes: readonly Uint8Array[], hold: Work<T>): Work<{ leaves: Leaf[]; held: T }>;
+  /** The leaves of these indexes. */
+  leavesAt(indexes: readonly number[]): Work<Leaf[]>;
+  /** When the postings of these sequences were scheduled. */
+  postingsAt(sequences: readonly number[]): Work<PostingTime[]>;
   insertLeaves(leaves: readonly Leaf[]): Work<unknown>;
+  /** Notes who handed leaves in. A leaf stays in the list that it is in. */
+  insertAnchors(anchors: readonly AnchorRow[]): Work<unknown>;
   /** Stores tiles, except those that would change a stored hash. Returns how many were written. */
   putTiles(tiles: readonly Tile[]): Work<number>;
 }
@@ -21,6 +41,13 @@ const LEAVES = table<Leaf>(
   'leaves',
   ['index'],
   { index: 'integer', hash: 'bytes', batchAt: 'integer' },
+  { index: 'idx' },
+);
+const POSTINGS = table<PostingTime>('postings', ['sequence'], { sequence: 'integer', batchAt: 'integer' });
+const ANCHORS = table<AnchorRow>(
+  'anchor_list',
+  ['owner', 'index'],
+  { owner: 'text', index: 'integer' },
   { index: 'idx' },
 );
 const TILES = table<Tile>(
@@ -47,8 +74,21 @@ export function logTables(bulk: Bulk, { soleWriter }: Dialect): LogTables {
       const late = yield* find(hashes.filter((hash) => !found.has(hexOf(hash))));
       return { leaves: [...early, ...late], held };
     },
+    leavesAt: bulk.lookUp(
+      LEAVES,
+      'index',
+      (isOneOf) => sql<Leaf>`
+        select idx as "index", hash, batch_at as "batchAt" from leaves where idx ${isOneOf}`,
+    ),
+    postingsAt: bulk.lookUp(
+      POSTINGS,
+      'sequence',
+      (isOneOf) => sql<PostingTime>`
+        select sequence, batch_at as "batchAt" from postings where sequence ${isOneOf}`,
+    ),
     insertLeaves: bulk.insert(LEAVES),
-    putTiles: bulk.insertOr(
+    insertAnchors: bulk.insertOr(ANCHORS, sql`nothing`),
+    putTiles: bulk.countInsertedOr(
       TILES,
       sql`update set hashes = excluded.hashes
         where substr(excluded.hashes, 1, length(tiles.hashes)) = tiles.hashes`,

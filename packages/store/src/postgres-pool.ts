@@ -19,6 +19,9 @@ export type RunStatement = (sql: string, values: unknown[], waitMs?: number) => 
 /** Milliseconds that queries under way may still take when the pool is closed. */
 const CLOSE_MS = 2_000;
 
+/** Statements are sent without waiting for the answers of those before. The driver's types do not show it. */
+const PIPELINE: object = { pipeline: true };
+
 /** `read_only_sql_transaction`: the server was a primary, and is none any more. */
 const READ_ONLY = '25006';
 
@@ -109,6 +112,7 @@ export class PostgresPool {
       query_timeout: limits.queryMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: limits.keepAliveMs,
+      ...PIPELINE,
       ...settingUp(limits, servers.must),
     });
     // A connection that breaks while idle has left the pool already. Without a listener the event would end the

@@ -25,10 +25,26 @@ export function begin(
   return ['BEGIN ISOLATION LEVEL READ COMMITTED', ...settings.map((one) => `SET LOCAL ${one}`)].join('; ');
 }
 
-/** Runs some work, with one round trip per step. */
+const NOT_ASKED: StepResult = { rows: [], changed: 0 };
+
+/** Runs some work, with one round trip for each step whose result is needed. The others go with the next such step. */
 export async function perform<T>(run: RunStatement, work: Work<T>, waitMs?: number): Promise<T> {
+  const sent: Promise<StepResult>[] = [];
   let step = work.next();
-  while (step.done !== true) step = work.next(await query(run, step.value.sql, step.value.values, waitMs));
+  while (step.done !== true) {
+    const { sql, values, isAwaited } = step.value;
+    const answer = query(run, sql, values, waitMs);
+    sent.push(answer);
+    if (isAwaited) {
+      // The first to fail says why: the server refuses all that follow it in the transaction.
+      await Promise.all(sent.splice(0));
+      step = work.next(await answer);
+    } else {
+      answer.catch(() => undefined);
+      step = work.next(NOT_ASKED);
+    }
+  }
+  await Promise.all(sent);
   return step.value;
 }
 

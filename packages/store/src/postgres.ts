@@ -33,6 +33,7 @@ const DIALECT: Dialect = {
   forUpdate: sql`for update`,
   skipLocked: sql`for update skip locked`,
   now: sql<number>`extract(epoch from clock_timestamp())::float8`,
+  indexedBy: () => sql``,
   json: (text) => sql`cast(${text} as json)`,
   soleWriter: false,
   rows: postgresRows,
@@ -156,6 +157,7 @@ async function openDatabase(pool: PostgresPool, url: string, limits: PostgresLim
       yield* run(lock, {});
     },
     isRowFault: (error) => /^2[23]/.test(sqlState(error) ?? ''),
+    outsideVersion: () => null,
     backup: (path) => backupPostgres({ url, db: compiler, read }, path),
     close: () => pool.close(),
   };

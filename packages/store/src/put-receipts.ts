@@ -1,4 +1,5 @@
 import type { IdempotencyRecord, NewReceipt, PutOutcome, Repeated, SessionPlaceRow } from '@tallystick/kit';
+import { advanceStreams } from './advance-streams.ts';
 import type { Work } from './database-work.ts';
 import { type Lookup, type ReceiptTables, type RecordRow } from './receipt-tables.ts';
 
@@ -34,10 +35,16 @@ function* putRound(
   const placed = yield* tables.takePlaces(claimants.flatMap(placeOf));
   const isPlaced = ({ row: { place } }: Put): boolean => place === undefined || placed.has(place.session.id);
   const writers = claimants.filter(isPlaced);
-  const stored = yield* tables.insertReceipts(writers.map(({ row }) => row));
+  const stored = yield* tables.insertReceipts(
+    writers.map(({ row }) => ({ ...row, owner: row.owner ?? null, key: row.key ?? null })),
+  );
   const writtenDown = writers.filter(({ row }) => stored.has(row.id));
   yield* tables.insertSessions(
     writtenDown.flatMap(({ row: { place } }) => (place?.seq === 0 ? place.session : [])),
+  );
+  yield* advanceStreams(
+    tables,
+    writtenDown.map(({ row }) => row),
   );
   for (const put of writtenDown) outcomes.set(put, { kind: 'stored' });
 

@@ -1,34 +1,54 @@
 import { type RawBuilder, sql } from 'kysely';
 import { apiKeyQueries } from './api-key-queries.ts';
+import { callQueries } from './call-queries.ts';
 import { compressionQueries } from './compression-queries.ts';
+import { contentQueries } from './content-queries.ts';
 import type { Dialect } from './dialect.ts';
+import { learningQueries } from './learning-tables.ts';
 import { leaseQueries } from './lease-queries.ts';
 import { ledgerCheckQuery } from './ledger-check.ts';
 import { ledgerQueries } from './ledger-queries.ts';
 import { logQueries } from './log-queries.ts';
+import { operatorQueries } from './operator-queries.ts';
 import { paymentQueries } from './payment-queries.ts';
+import { receiptListQueries } from './receipt-list-queries.ts';
+import { restQueries } from './rest-queries.ts';
 import type { Schema } from './schema.ts';
+import { sessionListQueries } from './session-list-queries.ts';
 import { sessionQueries } from './session-queries.ts';
 import { type Compiler, statement } from './statement.ts';
+import { statusQueries } from './status-tables.ts';
+import { streamQueries } from './stream-queries.ts';
 import { tenantQueries } from './tenant-queries.ts';
 import { treasuryQueries } from './treasury-queries.ts';
+import { webhookQueries } from './webhook-queries.ts';
 
 /** The statements that all databases share. */
 export function sharedQueries(db: Compiler, dialect: Dialect) {
   return {
     ...receiptQueries(db),
+    ...receiptListQueries(db, dialect),
+    ...sessionListQueries(db),
     ...sessionQueries(db),
+    ...streamQueries(db),
     ...purgeQueries(db, dialect.skipLocked),
     ...issuerQueries(db),
     ...documentQueries(db),
     ...logQueries(db, dialect),
     ...apiKeyQueries(db),
-    ...ledgerQueries(db),
+    ...ledgerQueries(db, dialect),
     ...leaseQueries(db, dialect),
+    ...restQueries(db, dialect),
     ...compressionQueries(db, dialect.skipLocked),
+    ...learningQueries(db, dialect),
     ...paymentQueries(db),
     ...treasuryQueries(db),
     ...tenantQueries(db, dialect),
+    ...callQueries(db, dialect),
+    ...contentQueries(db),
+    ...webhookQueries(db, dialect),
+    ...statusQueries(db),
+    ...operatorQueries(db, dialect),
     ledgerCheck: ledgerCheckQuery(db),
     ping: statement(() => db.selectNoFrom(sql<number>`1`.as('one'))),
   };
@@ -132,6 +152,9 @@ function issuerQueries(db: Compiler) {
 
 function documentQueries(db: Compiler) {
   return {
+    documentVersion: statement((v: { name: string; version: number }) =>
+      db.selectFrom('documents').select('body').where('name', '=', v.name).where('version', '=', v.version),
+    ),
     newestDocument: statement((v: { name: string }) =>
       db
         .selectFrom('documents')

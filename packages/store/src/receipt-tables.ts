@@ -1,4 +1,5 @@
 import type { ReceiptRow, SessionPlaceRow, SessionRow } from '@tallystick/kit';
+import type { StreamRound, StreamRow } from '@tallystick/receipts';
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
 import type { Work } from './database-work.ts';
@@ -24,11 +25,17 @@ export interface Lookup {
 /** The statements about many receipts and idempotency records. All run inside a transaction. */
 export interface ReceiptTables {
   /** Inserts the receipts whose id is free; each id comes once. Returns the ids of the inserted ones. */
-  insertReceipts(rows: readonly ReceiptRow[]): Work<Set<string>>;
+  insertReceipts(rows: readonly StoredReceipt[]): Work<Set<string>>;
   /** Inserts the places that are free; each session comes once. Returns the sessions of the inserted ones. */
   takePlaces(places: readonly SessionPlaceRow[]): Work<Set<string>>;
   leavePlaces(places: readonly SessionPlaceRow[]): Work<unknown>;
   insertSessions(sessions: readonly SessionRow[]): Work<unknown>;
+  /** Locks streams, and may first insert those that are missing; returns those that are there. */
+  holdStreams(streams: readonly StreamRow[]): Work<StreamRow[]>;
+  /** Locks the streams of these ids that there are, and returns them. */
+  lockStreams(ids: readonly string[]): Work<StreamRow[]>;
+  putStreams(streams: readonly StreamRow[]): Work<unknown>;
+  addStreamRounds(rounds: readonly StreamRound[]): Work<unknown>;
   /** Inserts the records whose scope is free; each scope comes once. Returns the scopes of the inserted ones. */
   claimScopes(records: readonly RecordRow[]): Work<Set<string>>;
   releaseScopes(scopes: readonly string[]): Work<void>;
@@ -36,14 +43,24 @@ export interface ReceiptTables {
   findRecords(scopes: readonly string[]): Work<Map<string, Lookup>>;
 }
 
-const RECEIPTS = table<ReceiptRow>('receipts', ['id'], {
-  id: 'text',
-  profile: 'text',
-  tenant: 'text',
-  body: 'text',
-  issuedAt: 'integer',
-  expiresAt: 'integer',
-});
+/** A receipt as it is stored. */
+type StoredReceipt = ReceiptRow & { readonly owner: string | null; readonly key: string | null };
+
+const RECEIPTS = table<StoredReceipt>(
+  'receipts',
+  ['id'],
+  {
+    id: 'text',
+    profile: 'text',
+    tenant: 'text',
+    body: 'text',
+    issuedAt: 'integer',
+    expiresAt: 'integer',
+    owner: 'text',
+    key: 'text',
+  },
+  { owner: 'owned_by', key: 'made_with' },
+);
 
 const PLACES = table<SessionPlaceRow>('session_places', ['session', 'seq'], {
   session: 'text',
@@ -52,6 +69,19 @@ const PLACES = table<SessionPlaceRow>('session_places', ['session', 'seq'], {
 });
 
 const SESSIONS = table<SessionRow>('sessions', ['id'], { id: 'text', owner: 'text', anchor: 'integer' });
+
+const STREAMS = table<StreamRow>('streams', ['id'], {
+  id: 'text',
+  since: 'integer',
+  size: 'integer',
+  head: 'bytes',
+});
+
+const ROUNDS = table<StreamRound>('stream_rounds', ['stream', 'first'], {
+  stream: 'text',
+  first: 'integer',
+  hashes: 'bytes',
+});
 
 const RECORDS = table<RecordRow>('idempotency', ['scope'], {
   scope: 'text',
@@ -75,6 +105,10 @@ export function receiptTables(bulk: Bulk): ReceiptTables {
     takePlaces: bulk.insertNew(PLACES),
     leavePlaces: bulk.removeEqual(PLACES),
     insertSessions: bulk.insert(SESSIONS),
+    holdStreams: bulk.hold(STREAMS),
+    lockStreams: bulk.lock(STREAMS),
+    putStreams: bulk.insertOr(STREAMS, sql`update set size = excluded.size, head = excluded.head`),
+    addStreamRounds: bulk.insert(ROUNDS),
     claimScopes: bulk.insertNew(RECORDS),
     releaseScopes: bulk.remove(RECORDS),
     *findRecords(scopes) {

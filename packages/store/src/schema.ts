@@ -1,7 +1,16 @@
-import type { ApiKeyRow, ExportRow, PurgeRow, TenantRow } from '@tallystick/callers';
+import type {
+  ApiKeyRow,
+  DeliveryRow,
+  ExportRow,
+  OperatorKeyRow,
+  PurgeRow,
+  TenantRow,
+  WebhookRow,
+} from '@tallystick/callers';
 import type { VerifierKey } from '@tallystick/core';
+import type { CallRow, ContentRow, LearnedRow, RateableCall } from '@tallystick/inference';
 import type { IssuerRow } from '@tallystick/issuers';
-import type { ReceiptRow, SessionPlaceRow, SessionRow } from '@tallystick/kit';
+import type { Incident, ReceiptRow, SessionPlaceRow, SessionRow, StatusDay } from '@tallystick/kit';
 import type { Claim } from '@tallystick/ledger';
 import type { Leaf, PostingAttempt, StoredCheckpoint, Tile } from '@tallystick/log';
 import type {
@@ -12,7 +21,11 @@ import type {
   PayoutAttempt,
   PayoutRow,
 } from '@tallystick/payments';
+import type { ListedReceipt, StreamHeadRow, StreamRound, StreamRow } from '@tallystick/receipts';
 import type { Generated } from 'kysely';
+import type { CallCount, CallTag } from './call-rows.ts';
+import type { ReceiptCountRow } from './receipt-list-rows.ts';
+import type { SessionSums } from './session-list-rows.ts';
 
 type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
@@ -30,9 +43,19 @@ export interface Schema {
   receipts: Omit<Columns<ReceiptRow>, 'body'> & {
     /** Null once purged. */
     body: string | null;
+    /** `NewReceipt.owner`. Earlier releases join a table whose column is `owner`. */
+    owned_by: Generated<string | null>;
+    /** `NewReceipt.key`. */
+    made_with: Generated<string | null>;
   };
+  receipt_list: Columns<ListedReceipt>;
+  receipt_counts: Columns<ReceiptCountRow>;
+  session_list: Columns<SessionSums>;
   sessions: Columns<SessionRow>;
   session_places: Columns<SessionPlaceRow>;
+  streams: Columns<StreamRow>;
+  stream_rounds: Columns<StreamRound>;
+  stream_heads: Columns<StreamHeadRow>;
   idempotency: {
     scope: string;
     request_hash: string;
@@ -46,6 +69,7 @@ export interface Schema {
   issuers: Columns<IssuerRow>;
   documents: { name: string; version: number; body: string };
   api_keys: Columns<ApiKeyRow>;
+  operator_keys: Columns<OperatorKeyRow>;
   leaves: Columns<Leaf, { index: 'idx' }>;
   /** Has one row, which every writer of the log locks. */
   log_state: {
@@ -68,6 +92,8 @@ export interface Schema {
   };
   tiles: Columns<Tile, { index: 'idx' }>;
   checkpoints: Columns<StoredCheckpoint>;
+  /** The leaves of the hashes that an account handed in. */
+  anchor_list: { owner: string; idx: number };
   /** Every witness that was ever configured. Rows are never removed. */
   log_witnesses: Columns<VerifierKey>;
   postings: {
@@ -104,16 +130,51 @@ export interface Schema {
     expires_at: number;
     /** The process whose end also ends the reservation; null where only its time does. */
     process: string | null;
+    /** Null, or an id of those in whose spending the call counts. */
+    spender: string | null;
+    owner: string | null;
+    tokens: Generated<number>;
+    minute: Generated<number>;
+    /** See `SliceStage`; null of the reservation of one call. */
+    slice: string | null;
   };
+  /** What API keys and DIDs were charged for calls that count in their spending. */
+  spending: { spender: string; day: string; charged: bigint };
+  did_limits: { did: string; limits: string };
   processes: {
     /** Random; each process chooses one when it starts. */
     id: string;
     /** Unix seconds with fractions, by the database's clock. */
     lease_until: number;
   };
+  /** What processes tell each other of models that rest. */
+  model_rests: {
+    /** Id in `processes`, also of one that has ended. */
+    process: string;
+    /** `<provider>/<the provider's own name for it>`. */
+    model: string;
+    /** Unix seconds with fractions, by the database's clock. */
+    until: number;
+    why: string;
+  };
   /** Requests with an `Idempotency-Key` that are under way. */
   claims: Columns<Claim>;
-  ledger_postings: { id: string; memo: string; at: number };
+  ledger_postings: {
+    id: string;
+    memo: string;
+    at: number;
+    /** The account that a settled call was made as; null of other postings. */
+    owner: Generated<string | null>;
+  };
+  /** The calls of models. `at` is in Unix milliseconds. */
+  calls: Columns<CallRow>;
+  call_contents: Columns<ContentRow>;
+  call_tags: Columns<CallTag>;
+  call_details: { id: string; body: string };
+  /** Processes that write rows of calls. Up to `listed_until`, in Unix seconds, every settled call of theirs has its row. */
+  call_writers: { process: string; listed_until: number };
+  /** Sums of calls by span (60, 3600 or 86400 seconds), its beginning, and band of latency. */
+  call_counts: Columns<CallCount>;
   ledger_entries: {
     account: string;
     /** From 1 within each account. */
@@ -158,6 +219,15 @@ export interface Schema {
     share: bigint;
   };
   compression_method_days: { subject: string; day: string; method: string; calls: number; tokens: number };
+  /** What calls of each model came to, added up by all processes. */
+  learned: Columns<LearnedRow>;
+  /** Calls that can be rated; the last four are null until one is. */
+  rated_calls: Columns<RateableCall> & {
+    score: number | null;
+    label: string | null;
+    comment: string | null;
+    rated_at: number | null;
+  };
   members: { did: string; handle: string | null; registered_at: number; jobs: number };
   /** The block up to which transfers to the treasury are recorded. */
   transfer_cursors: {
@@ -186,6 +256,15 @@ export interface Schema {
     /** What is needed to write the same bytes again; null once they are written. */
     contents: string | null;
   };
+  /** Times of webhooks and of the status are unix milliseconds. */
+  webhooks: Columns<WebhookRow> & { lease_until: Generated<number> };
+  webhook_deliveries: Columns<DeliveryRow>;
+  /** What webhooks were told last, by what it is of. */
+  webhook_marks: { name: string; value: string };
+  /** The state that each endpoint, provider and model was found in last. */
+  status_states: { kind: string; id: string; state: string; started_at: number | null };
+  status_days: Columns<StatusDay>;
+  status_incidents: Columns<Incident>;
   schema_migrations: {
     version: number;
     name: string;

@@ -10,7 +10,7 @@ export function sessionQueries(db: Compiler) {
     newestOfSession: statement((v: { id: string }) =>
       steps
         .innerJoin('sessions', 'sessions.id', 'session_places.session')
-        .select(['sessions.id as id', 'owner', 'anchor'])
+        .select(['sessions.id as id', 'owner', 'anchor', 'owned_by as account'])
         .where('session', '=', v.id)
         .orderBy('seq', 'desc')
         .limit(sql.lit(1)),

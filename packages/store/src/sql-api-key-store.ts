@@ -1,7 +1,8 @@
-import type { ApiKeyRow, ApiKeyStore } from '@tallystick/callers';
+import type { ApiKeyRow, ApiKeyStore, KeyChange, KeysInUse } from '@tallystick/callers';
 import type { ApiKeyQueries } from './api-key-queries.ts';
 import { all, run, type Work } from './database-work.ts';
 import { pages } from './pages.ts';
+import type { RememberedRows } from './remembered-rows.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 const PAGE = 200;
@@ -10,10 +11,21 @@ const PAGE = 200;
 export class SqlApiKeyStore implements ApiKeyStore {
   readonly #database: SqlDatabase;
   readonly #queries: ApiKeyQueries;
+  readonly #remembered: RememberedRows;
+  readonly inUse: KeysInUse;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, remembered: RememberedRows) {
     this.#database = database;
     this.#queries = database.queries;
+    this.#remembered = remembered;
+    this.inUse = {
+      find: (hash) => remembered.of(`hash ${hash}`, () => this.find(hash)),
+      get: (id) => remembered.of(`id ${id}`, () => this.get(id)),
+      limitsOf: async (did) => {
+        const row = await remembered.of(`did ${did}`, async () => ({ limits: await this.limitsOf(did) }));
+        return row?.limits ?? null;
+      },
+    };
   }
 
   async put(row: ApiKeyRow): Promise<void> {
@@ -22,7 +34,9 @@ export class SqlApiKeyStore implements ApiKeyStore {
 
   async find(hash: string): Promise<ApiKeyRow | null> {
     const [row] = await this.#database.read(all(this.#queries.apiKeyByHash, { hash }));
-    return row ?? null;
+    if (row !== undefined) return row;
+    const [rotated] = await this.#database.read(all(this.#queries.apiKeyByPreviousHash, { hash }));
+    return rotated ?? null;
   }
 
   async get(id: string): Promise<ApiKeyRow | null> {
@@ -31,7 +45,45 @@ export class SqlApiKeyStore implements ApiKeyStore {
   }
 
   revoke(id: string, at: number): ReturnType<ApiKeyStore['revoke']> {
-    return this.#database.transaction(revoke(this.#queries, id, at));
+    return this.#change(revoke(this.#queries, id, at));
+  }
+
+  async setRouting(id: string, routing: string | null): Promise<boolean> {
+    return (await this.#change(run(this.#queries.routeApiKey, { id, routing }))) === 1;
+  }
+
+  async change(id: string, change: KeyChange): Promise<boolean> {
+    return (await this.#change(run(this.#queries.changeApiKey, { ...change, id }))) === 1;
+  }
+
+  async rotate(id: string, hash: string, previousUntil: number): Promise<boolean> {
+    const values = { id, hash, previousUntil };
+    return (await this.#change(run(this.#queries.rotateApiKey, values))) === 1;
+  }
+
+  async used(times: ReadonlyMap<string, number>): Promise<void> {
+    if (times.size > 0)
+      await this.#database.transaction(noteUses(this.#queries, [...times].sort(byId)), 'relaxed');
+  }
+
+  ofOwner(owner: string, { before, limit }: Parameters<ApiKeyStore['ofOwner']>[1]): Promise<ApiKeyRow[]> {
+    const { createdAt, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+    return this.#database.read(all(this.#queries.pageOfOwnedKeys, { owner, createdAt, id, limit }));
+  }
+
+  async limitsOf(did: string): Promise<string | null> {
+    const [row] = await this.#database.read(all(this.#queries.limitsOfDid, { did }));
+    return row?.limits ?? null;
+  }
+
+  async setLimitsOf(did: string, limits: string | null): Promise<void> {
+    const { deleteLimitsOfDid, putLimitsOfDid } = this.#queries;
+    const work = limits === null ? run(deleteLimitsOfDid, { did }) : run(putLimitsOfDid, { did, limits });
+    await this.#change(work);
+  }
+
+  #change<T>(work: Work<T>): Promise<T> {
+    return this.#remembered.after(this.#database.transaction(work));
   }
 
   list(): AsyncIterable<ApiKeyRow> {
@@ -50,4 +102,13 @@ function* revoke(
   if ((yield* run(queries.revokeApiKey, { id, at })) === 1) return 'revoked';
   const [row] = yield* all(queries.apiKeyById, { id });
   return row === undefined ? 'unknown' : 'already_revoked';
+}
+
+/** In the order of the ids, so that no two processes wait for each other. */
+function* noteUses(queries: ApiKeyQueries, times: readonly (readonly [string, number])[]): Work<void> {
+  for (const [id, at] of times) yield* run(queries.noteApiKeyUse, { id, at });
+}
+
+function byId([one]: readonly [string, number], [other]: readonly [string, number]): number {
+  return one < other ? -1 : 1;
 }

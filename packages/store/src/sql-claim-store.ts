@@ -2,6 +2,7 @@ import type { Claim, ClaimStore, TakeOutcome } from '@tallystick/ledger';
 import type { FoundClaim } from './claim-tables.ts';
 import { run, type Work } from './database-work.ts';
 import { GroupCommit } from './group-commit.ts';
+import type { OwnLeases } from './own-leases.ts';
 import { replayOf } from './put-receipts.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
@@ -16,11 +17,13 @@ type Token = Pick<Claim, 'scope' | 'token'>;
  */
 export class SqlClaimStore implements ClaimStore {
   readonly #database: SqlDatabase;
+  readonly #leases: OwnLeases;
   readonly #takes: GroupCommit<Claim, TakeOutcome>;
   readonly #releases: GroupCommit<Token, void>;
 
-  constructor(database: SqlDatabase, onCommit?: (seconds: number) => void) {
+  constructor(database: SqlDatabase, leases: OwnLeases, onCommit?: (seconds: number) => void) {
     this.#database = database;
+    this.#leases = leases;
     const shared = {
       isRowFault: (error: unknown) => database.isRowFault(error),
       maxBatch: MAX_BATCH,
@@ -45,10 +48,13 @@ export class SqlClaimStore implements ClaimStore {
 
   async renewLease(process: string, seconds: number): Promise<void> {
     const { renewLease } = this.#database.queries;
+    const begun = performance.now();
     await this.#database.transaction(run(renewLease, { id: process, seconds }));
+    this.#leases.renewed(process, begun, seconds);
   }
 
   async endLease(process: string): Promise<void> {
+    this.#leases.ended(process);
     await this.#database.transaction(run(this.#database.queries.endLease, { id: process }), 'relaxed');
   }
 

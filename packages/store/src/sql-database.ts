@@ -1,13 +1,17 @@
 import { Bulk } from './bulk.ts';
+import { type CallTables, callTables } from './call-tables.ts';
 import { type ClaimTables, claimTables } from './claim-tables.ts';
 import { type Counters, openCounters } from './counters.ts';
 import type { Work } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
+import { type LearningTables, learningTables } from './learning-tables.ts';
 import { type LedgerTables, ledgerTables } from './ledger-tables.ts';
 import { type LogTables, logTables } from './log-tables.ts';
 import { type Queries, sharedQueries } from './queries.ts';
+import { type ReceiptListTables, receiptListTables } from './receipt-list-tables.ts';
 import { type ReceiptTables, receiptTables } from './receipt-tables.ts';
 import type { Compiler } from './statement.ts';
+import { type StatusTables, statusTables } from './status-tables.ts';
 
 export type Durability = 'durable' | 'relaxed';
 
@@ -19,9 +23,13 @@ export interface SharedStatements {
   readonly queries: Queries;
   readonly counters: Counters;
   readonly receiptTables: ReceiptTables;
+  readonly receiptListTables: ReceiptListTables;
   readonly logTables: LogTables;
   readonly ledgerTables: LedgerTables;
   readonly claimTables: ClaimTables;
+  readonly learningTables: LearningTables;
+  readonly callTables: CallTables;
+  readonly statusTables: StatusTables;
 }
 
 export function sharedStatements(db: Compiler, dialect: Dialect): SharedStatements {
@@ -30,9 +38,13 @@ export function sharedStatements(db: Compiler, dialect: Dialect): SharedStatemen
     queries: sharedQueries(db, dialect),
     counters: openCounters(bulk),
     receiptTables: receiptTables(bulk),
+    receiptListTables: receiptListTables(bulk, dialect),
     logTables: logTables(bulk, dialect),
     ledgerTables: ledgerTables(bulk, dialect),
     claimTables: claimTables(bulk, dialect),
+    learningTables: learningTables(bulk),
+    callTables: callTables(bulk),
+    statusTables: statusTables(bulk),
   };
 }
 
@@ -50,6 +62,11 @@ export interface SqlDatabase extends SharedStatements {
   /** Keeps others from writing documents until the transaction ends. */
   lockDocuments(): Work<void>;
   isRowFault(error: unknown): boolean;
+  /**
+   * A number that is another one once another connection, of whatever process, has committed anything; null where the
+   * database cannot tell that without being asked over the network.
+   */
+  outsideVersion(): number | null;
   backup(path: string): Promise<void>;
   close(): Promise<void>;
 }

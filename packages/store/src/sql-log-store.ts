@@ -6,10 +6,13 @@ import type {
   ChainPosting,
   Fenced,
   Leaf,
+  LeafPage,
   Lease,
+  ListedLeaf,
   LogIdentity,
   LogStore,
   PostingAttempt,
+  PostingPage,
   PostingState,
   StoredCheckpoint,
   Tile,
@@ -17,8 +20,10 @@ import type {
 } from '@tallystick/log';
 import { accept } from './accept.ts';
 import { all, run } from './database-work.ts';
+import { firstAtLeast } from './first-at-least.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { ChainPostingRow, LogQueries } from './log-queries.ts';
+import type { ChainPostingRow, ListedLeafRow, LogQueries } from './log-queries.ts';
+import { keyList } from './log-tables.ts';
 import * as transactions from './log-transactions.ts';
 import { pages } from './pages.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -98,6 +103,36 @@ export class SqlLogStore implements LogStore {
       if (rows.length < page.to - page.from) break;
     }
     return concatBytes(...parts);
+  }
+
+  async listLeaves({ owner, key = null, ...page }: LeafPage): Promise<ListedLeaf[]> {
+    const { pageOfLeaves, pageOfAnchors } = this.#queries;
+    const rows =
+      owner === null
+        ? await this.#all(pageOfLeaves, page)
+        : await this.#all(pageOfAnchors, { ...page, owner: key === null ? owner : keyList(owner, key) });
+    return rows.map(toListedLeaf);
+  }
+
+  async countAnchors({
+    owner,
+    key = null,
+    from,
+    before,
+  }: Parameters<LogStore['countAnchors']>[0]): Promise<number> {
+    const list = key === null ? owner : keyList(owner, key);
+    const found = await this.#first(this.#queries.countOfAnchors, { owner: list, from, before });
+    return found?.count ?? 0;
+  }
+
+  /** The scheduled times of leaves never fall as indexes rise, so the first ones are found by halving. */
+  async firstLeavesAt(times: readonly number[]): Promise<number[]> {
+    const { read, logTables } = this.#database;
+    const timesAt = async (indexes: readonly number[]): Promise<Map<number, number>> => {
+      const leaves = await read(logTables.leavesAt(indexes));
+      return new Map(leaves.map(({ index, batchAt }) => [index, batchAt]));
+    };
+    return firstAtLeast(times, { from: 0, to: await this.countLeaves(), timesAt });
   }
 
   async countLeaves(): Promise<number> {
@@ -191,10 +226,26 @@ export class SqlLogStore implements LogStore {
     return row && toPosting(row);
   }
 
-  async recentPostings(count: number): Promise<ChainPosting[]> {
-    const newest = await this.#first(this.#queries.newestPosting, {});
-    const page = { after: (newest?.sequence ?? 0) - count, limit: count };
-    return (await this.#all(this.#queries.pageOfPostings, page)).map(toPosting).toReversed();
+  async firstPostingsAt(times: readonly number[]): Promise<number[]> {
+    const { read, logTables } = this.#database;
+    const timesAt = async (sequences: readonly number[]): Promise<Map<number, number>> => {
+      const postings = await read(logTables.postingsAt(sequences));
+      return new Map(postings.map(({ sequence, batchAt }) => [sequence, batchAt]));
+    };
+    const newest = await this.newestPosting();
+    return firstAtLeast(times, { from: 1, to: (newest?.sequence ?? 0) + 1, timesAt });
+  }
+
+  async pageOfPostings({
+    state = null,
+    txHash = null,
+    size = null,
+    ...page
+  }: PostingPage): Promise<ChainPosting[]> {
+    const filters = { txHash, size, state };
+    const driver = (['txHash', 'size', 'state'] as const).find((name) => filters[name] !== null);
+    const statement = this.#queries.postingsBefore[driver ?? 'sequence'];
+    return (await this.#all(statement, { ...page, ...filters })).map(toPosting);
   }
 
   async postingOf(leafIndex: number): Promise<ChainPosting | null> {
@@ -238,4 +289,19 @@ function toPosting({ txHash, blockHeight, blockHash, blockTime, ...row }: ChainP
   const placed = txHash !== null && blockHeight !== null && blockHash !== null && blockTime !== null;
   const place = placed ? { txHash, blockHeight, blockHash, blockTime } : null;
   return { ...row, state: row.state as PostingState, place };
+}
+
+function toListedLeaf({ index, hash, batchAt, postedAt, ...row }: ListedLeafRow): ListedLeaf {
+  const { sequence, size, root, state, nonce } = row;
+  const isPosted =
+    sequence !== null &&
+    postedAt !== null &&
+    size !== null &&
+    root !== null &&
+    state !== null &&
+    nonce !== null;
+  const posting = isPosted
+    ? toPosting({ ...row, sequence, size, root, state, nonce, batchAt: postedAt })
+    : null;
+  return { index, hash, batchAt, posting };
 }

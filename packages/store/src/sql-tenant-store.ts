@@ -13,6 +13,7 @@ import type {
 import { all, run, type Work } from './database-work.ts';
 import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
+import type { RememberedRows } from './remembered-rows.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 const PAGE = 200;
@@ -23,9 +24,12 @@ const START: RoomPlace = { issuedAt: -1, id: '' };
 export class SqlTenantStore implements TenantStore {
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
+  readonly #keys: RememberedRows;
 
-  constructor(database: SqlDatabase) {
+  /** @param keys rows of API keys, some of which are changed here */
+  constructor(database: SqlDatabase, keys: RememberedRows) {
     this.#database = database;
+    this.#keys = keys;
     this.#queries = database.queries;
   }
 
@@ -60,7 +64,7 @@ export class SqlTenantStore implements TenantStore {
   }
 
   revoke(id: string, at: number): ReturnType<TenantStore['revoke']> {
-    return this.#database.transaction(revoke(this.#queries, id, at));
+    return this.#keys.after(this.#database.transaction(revoke(this.#queries, id, at)));
   }
 
   room(

@@ -16,6 +16,8 @@ import { all, run, type Work } from './database-work.ts';
 import { assertBalanced } from './ledger-books.ts';
 import { pages } from './pages.ts';
 import type { Queries } from './queries.ts';
+import type { RememberedRows } from './remembered-rows.ts';
+import type { Slices } from './slices.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { Statement } from './statement.ts';
 import * as transactions from './treasury-transactions.ts';
@@ -27,9 +29,17 @@ const PAGE = 200;
 export class SqlTreasuryStore implements TreasuryStore {
   readonly #database: SqlDatabase;
   readonly #queries: Queries;
+  readonly #keys: RememberedRows;
+  readonly #slices: Slices;
 
-  constructor(database: SqlDatabase) {
+  /**
+   * @param keys rows of API keys, some of which are changed here
+   * @param slices of accounts, which payouts may need
+   */
+  constructor(database: SqlDatabase, keys: RememberedRows, slices: Slices) {
     this.#database = database;
+    this.#keys = keys;
+    this.#slices = slices;
     this.#queries = database.queries;
   }
 
@@ -61,7 +71,7 @@ export class SqlTreasuryStore implements TreasuryStore {
   async end(ending: TransferEnding): Promise<'ended' | 'ended_before' | 'conflict'> {
     if (ending.posting !== null) assertBalanced(ending.posting.entries);
     try {
-      return await this.#database.transaction(transactions.end(this.#database, ending));
+      return await this.#keys.after(this.#database.transaction(transactions.end(this.#database, ending)));
     } catch (error) {
       if (error instanceof Overtaken) return 'conflict';
       throw error;
@@ -115,12 +125,15 @@ export class SqlTreasuryStore implements TreasuryStore {
 
   async requestPayout(payout: PayoutRow, posting: LedgerPosting): ReturnType<TreasuryStore['requestPayout']> {
     assertBalanced(posting.entries);
-    try {
-      return await this.#database.transaction(transactions.requestPayout(this.#database, payout, posting));
-    } catch (error) {
-      if (error instanceof Uncovered) return { kind: 'insufficient', available: error.available };
-      throw error;
-    }
+    const accounts = posting.entries.map(({ account }) => account);
+    return this.#slices.tryWith(accounts, async () => {
+      try {
+        return await this.#database.transaction(transactions.requestPayout(this.#database, payout, posting));
+      } catch (error) {
+        if (error instanceof Uncovered) return { kind: 'insufficient', available: error.available };
+        throw error;
+      }
+    });
   }
 
   async payout(id: string): Promise<PayoutRow | null> {

@@ -6,6 +6,7 @@ import type { Durability } from './sql-database.ts';
 export class SqliteSession {
   readonly #connection: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
+  #outside: number | null = null;
 
   constructor(connection: DatabaseSync) {
     this.#connection = connection;
@@ -37,6 +38,20 @@ export class SqliteSession {
     } finally {
       this.#connection.exec('PRAGMA synchronous = FULL');
     }
+  }
+
+  /**
+   * See `SqlDatabase`. Own commits don't change it (sqlite.org/pragma.html#pragma_data_version). It is read once in a turn of the event
+   * loop: what is asked for in one turn was asked for at once.
+   */
+  outsideVersion(): number {
+    if (this.#outside === null) {
+      this.#outside = Number(this.#prepare('PRAGMA data_version').get()?.['data_version']);
+      setImmediate(() => {
+        this.#outside = null;
+      });
+    }
+    return this.#outside;
   }
 
   #transaction<T>(task: () => T): T {

@@ -47,6 +47,7 @@ const DIALECT: Dialect = {
   forUpdate: sql``,
   skipLocked: sql``,
   now: sql<number>`unixepoch('subsec')`,
+  indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
   json: (text) => sql`${text}`,
   soleWriter: true,
   rows: sqliteRows,
@@ -130,6 +131,7 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
     // Nothing to do: the transaction holds the only write lock there is.
     *lockDocuments() {},
     isRowFault,
+    outsideVersion: () => translated(() => session.outsideVersion()),
     backup: (path) => writeBackup(file, path),
     close: () => inPromise(() => connection.close()),
   };
@@ -146,6 +148,11 @@ function* migrateAll(db: Kysely<Schema>): Work<void> {
 
 /** Runs a task at once. An error that it throws rejects the promise. */
 async function inPromise<T>(task: () => T): Promise<T> {
+  return translated(task);
+}
+
+/** @throws the errors of `Store` in place of SQLite's */
+function translated<T>(task: () => T): T {
   try {
     return task();
   } catch (error) {

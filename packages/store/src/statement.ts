@@ -4,7 +4,7 @@ import type { Schema } from './schema.ts';
 /** Compiles statements. It has no connection. */
 export type Compiler = Kysely<Schema>;
 
-/** SQL compiled once. `Values` are the named values that it takes, `Row` is what it returns. */
+/** SQL that is compiled once, when it is first used: no process uses every statement. `Values` are the named values that it takes, `Row` is what it returns. */
 export interface Statement<Values, Row> {
   readonly sql: string;
   /** The names of the values, in the order of the SQL's parameters. */
@@ -28,8 +28,21 @@ const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(Str
  * carries them to the parameters, which shows their order.
  */
 export function statement<Values, Row>(build: (values: Values) => Compilable<Row>): Statement<Values, Row> {
-  const { sql, parameters } = build(placeholders as Values).compile();
-  return { sql, parameters: parameters.map(placeholderName) as (keyof Values & string)[] };
+  let compiled: Statement<Values, Row> | undefined;
+  const compile = (): Statement<Values, Row> => {
+    const { sql, parameters } = build(placeholders as Values).compile();
+    return { sql, parameters: parameters.map(placeholderName) as (keyof Values & string)[] };
+  };
+  return {
+    get sql() {
+      compiled ??= compile();
+      return compiled.sql;
+    },
+    get parameters() {
+      compiled ??= compile();
+      return compiled.parameters;
+    },
+  };
 }
 
 /** SQL that only one database has, for {@link statement}. */

@@ -1,11 +1,29 @@
-import type { ApiKeyStore, TenantStore } from '@tallystick/callers';
-import type { CompressionStore } from '@tallystick/inference';
+import type { ApiKeyStore, OperatorKeyStore, TenantStore, WebhookStore } from '@tallystick/callers';
+import type {
+  CallStore,
+  CompressionStore,
+  ContentStore,
+  LearningStore,
+  RestStore,
+} from '@tallystick/inference';
 import type { IssuerStore } from '@tallystick/issuers';
-import type { CounterStore, DocumentStore } from '@tallystick/kit';
-import type { ClaimStore, LedgerStore } from '@tallystick/ledger';
+import type {
+  CounterStore,
+  DocumentStore,
+  NewReceipt,
+  OperationsStore,
+  StatusHistoryStore,
+} from '@tallystick/kit';
+import type { ClaimStore, LedgerStore, NanoUsdc } from '@tallystick/ledger';
 import type { LogStore } from '@tallystick/log';
 import type { PaymentStore, TreasuryStore } from '@tallystick/payments';
-import type { ReceiptStore, SessionStore } from '@tallystick/receipts';
+import type {
+  ReceiptListStore,
+  ReceiptStore,
+  SessionListStore,
+  SessionStore,
+  StreamStore,
+} from '@tallystick/receipts';
 
 /** The writes that share transactions: receipts and counters; hashes; money; claims of an `Idempotency-Key`. */
 export type CommitQueue = 'receipts' | 'log' | 'ledger' | 'claims';
@@ -14,6 +32,8 @@ export type CommitQueue = 'receipts' | 'log' | 'ledger' | 'claims';
 export interface StoreObserver {
   /** A transaction of a queue has ended, also where it failed. */
   committed(queue: CommitQueue, seconds: number): void;
+  /** A receipt was stored. @param charged what its settlement charged; null of a receipt without one */
+  storedReceipt?(receipt: NewReceipt, charged: NanoUsdc | null): void;
 }
 
 export const NO_OBSERVER: StoreObserver = { committed: () => undefined };
@@ -34,13 +54,24 @@ export const NO_OBSERVER: StoreObserver = { committed: () => undefined };
 export interface Store extends ReceiptStore, CounterStore, DocumentStore, IssuerStore {
   readonly log: LogStore;
   readonly apiKeys: ApiKeyStore;
+  readonly operatorKeys: OperatorKeyStore;
+  readonly operations: OperationsStore;
   readonly ledger: LedgerStore;
   readonly compression: CompressionStore;
+  readonly learning: LearningStore;
   readonly treasury: TreasuryStore;
   readonly payments: PaymentStore;
   readonly tenants: TenantStore;
   readonly claims: ClaimStore;
   readonly sessions: SessionStore;
+  readonly streams: StreamStore;
+  readonly rests: RestStore;
+  readonly receiptList: ReceiptListStore;
+  readonly sessionList: SessionListStore;
+  readonly calls: CallStore;
+  readonly contents: ContentStore;
+  readonly webhooks: WebhookStore;
+  readonly statusHistory: StatusHistoryStore;
 
   /** How much waits for its transaction to begin: hashes in the log's queue, writes in the others. From memory. */
   waiting(): Record<CommitQueue, number>;

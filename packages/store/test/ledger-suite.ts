@@ -4,7 +4,12 @@ import type { Store } from '../src/store.ts';
 import { ACCOUNT, credit, NOW, reserve, settlement } from './ledger-fixtures.ts';
 import { type CreateDatabase, times, useDatabase } from './test-database.ts';
 
-const reserved = (available: bigint | null, dust = 0n) => ({ kind: 'reserved', dust, available });
+const reserved = (available: bigint | null, dust = 0n) => ({
+  kind: 'reserved',
+  dust,
+  available,
+  windows: [],
+});
 
 /** The guarantees of {@link LedgerStore}, to be kept by every adapter. */
 export function ledgerSuite(name: string, createDatabase: CreateDatabase): void {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ChainPosting, LogStore } from '../../log/src/log-store.ts';
+import type { ChainPosting, LogStore, PostingPage } from '../../log/src/log-store.ts';
 import type { Store } from '../src/store.ts';
 import { attempt, HOUR, head, lead } from './log-fixtures.ts';
 import { type CreateDatabase, collect, times, useDatabase } from './test-database.ts';
@@ -22,6 +22,9 @@ function queue(log: LogStore, epoch: number, sequence: number): Promise<unknown>
   return log.queuePosting(epoch, posting(sequence), attempt(sequence, sequence - 1));
 }
 
+/** The newest five postings. */
+const ANY = { from: 0, to: 2 * HOUR, before: Number.MAX_SAFE_INTEGER, limit: 5 };
+
 /** What {@link LogStore} says of postings, to be kept by every adapter. */
 export function logPostingsSuite(name: string, createDatabase: CreateDatabase): void {
   describe(`${name} keeps the postings of the log`, () => {
@@ -39,7 +42,7 @@ export function logPostingsSuite(name: string, createDatabase: CreateDatabase): 
     it('are none at first', async () => {
       expect(await log.newestPosting()).toBeNull();
       expect(await log.postingOf(0)).toBeNull();
-      expect(await log.recentPostings(5)).toEqual([]);
+      expect(await log.pageOfPostings(ANY)).toEqual([]);
       expect(await log.listAttempts(1)).toEqual([]);
     });
 
@@ -58,8 +61,49 @@ export function logPostingsSuite(name: string, createDatabase: CreateDatabase): 
       const again = (await open()).log;
       expect(await again.newestPosting()).toEqual(posting(2));
       expect(await collect(again.listPostings())).toEqual([posting(1), posting(2)]);
-      expect(await again.recentPostings(1)).toEqual([posting(2)]);
-      expect(await again.recentPostings(5)).toEqual([posting(2), posting(1)]);
+      expect(await again.pageOfPostings({ ...ANY, limit: 1 })).toEqual([posting(2)]);
+      expect(await again.pageOfPostings(ANY)).toEqual([posting(2), posting(1)]);
+    });
+
+    it('are listed newest first, in parts and by their scheduled time', async () => {
+      for (const sequence of [1, 2, 3, 4]) await queue(log, epoch, sequence);
+      const listed = async (change: Partial<typeof ANY>): Promise<number[]> =>
+        (await log.pageOfPostings({ ...ANY, ...change })).map(({ sequence }) => sequence);
+      expect(await listed({})).toEqual([4, 3, 2, 1]);
+      expect(await listed({ before: 4, limit: 2 })).toEqual([3, 2]);
+      expect(await listed({ from: HOUR + 120, to: HOUR + 240 })).toEqual([3, 2]);
+    });
+
+    it('are listed by their state, their transaction and their size', async () => {
+      for (const sequence of [1, 2, 3]) await queue(log, epoch, sequence);
+      const { txHash } = attempt(2, 1);
+      const found = await log.listAttempts(2);
+      const block = {
+        txHash: found[0]?.txHash ?? txHash,
+        blockHeight: 7,
+        blockHash: '0xabc',
+        blockTime: HOUR,
+      };
+      await log.movePosting(epoch, 2, { state: 'confirmed', place: block, finalizedAt: null });
+      const listed = async (change: Partial<PostingPage>): Promise<number[]> =>
+        (await log.pageOfPostings({ ...ANY, ...change })).map(({ sequence }) => sequence);
+      expect(await listed({ state: 'queued' })).toEqual([3, 1]);
+      expect(await listed({ state: 'queued', before: 3, limit: 1 })).toEqual([1]);
+      expect(await listed({ state: 'finalized' })).toEqual([]);
+      expect(await listed({ txHash: block.txHash })).toEqual([2]);
+      expect(await listed({ txHash: block.txHash, state: 'queued' })).toEqual([]);
+      // It is an attempt, and no block has it.
+      expect(await listed({ txHash: (await log.listAttempts(1))[0]?.txHash ?? null })).toEqual([]);
+      expect(await listed({ size: posting(3).size })).toEqual([3]);
+      expect(await listed({ size: posting(3).size, state: 'confirmed' })).toEqual([]);
+      expect(await listed({ size: 1 })).toEqual([]);
+    });
+
+    it('are found by time: the first that was scheduled then or later', async () => {
+      expect(await log.firstPostingsAt([0])).toEqual([1]);
+      for (const sequence of [1, 2, 3]) await queue(log, epoch, sequence);
+      const { batchAt } = posting(2);
+      expect(await log.firstPostingsAt([batchAt, 0, batchAt + 1, 2 * HOUR])).toEqual([2, 1, 3, 4]);
     });
 
     it('are found by a leaf: the first whose tree holds it', async () => {

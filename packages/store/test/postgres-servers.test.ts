@@ -26,13 +26,16 @@ async function setReadOnly(url: string, on: boolean): Promise<void> {
   await client.connect();
   await client.query(`alter system set default_transaction_read_only = ${on ? 'on' : 'off'}`);
   await client.query('select pg_reload_conf()');
-  await vi.waitFor(async () => {
-    const fresh = new Client({ connectionString: url });
-    await fresh.connect();
-    const { rows } = await fresh.query('show default_transaction_read_only');
-    await fresh.end();
-    expect(rows).toEqual([{ default_transaction_read_only: on ? 'on' : 'off' }]);
-  });
+  await vi.waitFor(
+    async () => {
+      const fresh = new Client({ connectionString: url });
+      await fresh.connect();
+      const { rows } = await fresh.query('show default_transaction_read_only');
+      await fresh.end();
+      expect(rows).toEqual([{ default_transaction_read_only: on ? 'on' : 'off' }]);
+    },
+    { timeout: 60_000 },
+  );
   await client.end();
 }
 

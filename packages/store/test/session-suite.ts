@@ -35,7 +35,13 @@ export function sessionSuite(name: string, createDatabase: CreateDatabase): void
       await close(store);
       const again = await open();
       const { body, expiresAt } = step(2);
-      expect(await again.sessions.newest(SESSION.id)).toEqual({ ...SESSION, seq: 2, body, expiresAt });
+      expect(await again.sessions.newest(SESSION.id)).toEqual({
+        ...SESSION,
+        seq: 2,
+        body,
+        expiresAt,
+        account: null,
+      });
       expect(await again.sessions.at(SESSION.id, 1)).toMatchObject({ seq: 1, body: step(1).body });
       expect(await again.sessions.at(SESSION.id, 3)).toBeNull();
       expect(await bodies(SESSION.id)).toEqual(times(3, (seq) => `${seq} {"id":"r${seq}"}`));

@@ -1,26 +1,41 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { ReceiptRow } from '@tallystick/kit';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openSqliteStore } from '../src/sqlite.ts';
 import { apiKeySuite } from './api-key-suite.ts';
+import { callCountSuite } from './call-count-suite.ts';
+import { callSuite } from './call-suite.ts';
 import { claimSuite } from './claim-suite.ts';
 import { compressionSuite } from './compression-suite.ts';
+import { contentSuite } from './content-suite.ts';
+import { learningSuite } from './learning-suite.ts';
+import { credit, NOW } from './ledger-fixtures.ts';
 import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
+import { limitsSuite } from './limits-suite.ts';
+import { listSuite } from './list-suite.ts';
 import { allLeaves } from './log-fixtures.ts';
 import { logLeavesSuite } from './log-leaves-suite.ts';
 import { logPostingsSuite } from './log-postings-suite.ts';
 import { logTreeSuite } from './log-tree-suite.ts';
+import { operatorSuite } from './operator-suite.ts';
 import { paymentSuite } from './payment-suite.ts';
+import { receiptCountSuite } from './receipt-count-suite.ts';
+import { restSuite } from './rest-suite.ts';
+import { sessionListSuite } from './session-list-suite.ts';
 import { sessionSuite } from './session-suite.ts';
+import { sliceSuite } from './slice-suite.ts';
+import { statusSuite } from './status-suite.ts';
 import { storeSuite } from './store-suite.ts';
+import { streamSuite } from './stream-suite.ts';
 import type { TestDatabase } from './test-database.ts';
 import { treasurySuite } from './treasury-suite.ts';
+import { webhookSuite } from './webhook-suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tally-sqlite-'));
 let files = 0;
@@ -36,8 +51,16 @@ function receipt(id: string): ReceiptRow {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** A file with nothing but the store's tables: a copy, which takes less time than all migrations. */
+const template = newFile();
+
+beforeAll(async () => {
+  await (await openSqliteStore(template)).close();
+});
+
 async function createDatabase(): Promise<TestDatabase> {
   const file = newFile();
+  copyFileSync(template, file);
   return {
     open: () => openSqliteStore(file),
     execute: async (sql) => {
@@ -55,11 +78,25 @@ for (const suite of [
   logPostingsSuite,
   apiKeySuite,
   ledgerSuite,
+  limitsSuite,
+  sliceSuite,
   compressionSuite,
+  learningSuite,
   claimSuite,
+  restSuite,
+  listSuite,
+  receiptCountSuite,
+  sessionListSuite,
   sessionSuite,
+  streamSuite,
+  callSuite,
+  callCountSuite,
+  contentSuite,
   paymentSuite,
   treasurySuite,
+  webhookSuite,
+  statusSuite,
+  operatorSuite,
 ]) {
   suite('SQLite', createDatabase);
 }
@@ -191,38 +228,52 @@ describe('SQLite', () => {
     await store.close();
   });
 
-  it('keeps every settlement that was answered, and the books balanced, when the process is killed', async () => {
+  it('keeps every settlement that was answered, and the books balanced, when processes with slices are killed', async () => {
     const file = newFile();
-    const fixtures = JSON.stringify(import.meta.resolve('./ledger-fixtures.ts'));
-    const killed = inProcess(
-      file,
-      `const { credit, reserve, settlement } = await import(${fixtures});
-       const { writeSync } = await import('node:fs');
-       const { ledger } = store;
-       const accounts = Array.from({ length: 4 }, (_, i) => 'caller:key_' + i);
-       for (const account of accounts) await credit(ledger, account, 1_000_000n);
-       let settled = 0;
-       const client = async (_, number) => {
-         for (let i = 0; ; i += 1) {
-           const id = number + '-' + i;
-           const account = accounts[(number + i) % 4];
-           await reserve(ledger, id, 100n, account);
-           if (i % 5 === 0) continue;
-           await ledger.settle(settlement(id, 70n, { account }));
-           writeSync(1, id + '\\n');
-           if (++settled === 300) process.kill(process.pid, 'SIGKILL');
-         }
-       };
-       await Promise.all(Array.from({ length: 16 }, client));`,
-    );
-    const { stdout } = (await killed.catch((error: unknown) => error)) as { stdout: string };
-    const settled = stdout.trim().split('\n');
-    expect(settled).toHaveLength(300);
     const store = await openSqliteStore(file);
-    const { ledger } = store;
-    const { postings, sum, faults } = await ledger.checkBalanced();
-    expect({ sum, faults }).toEqual({ sum: 0n, faults: [] });
-    expect(postings).toBeGreaterThanOrEqual(304);
+    const { ledger, claims } = store;
+    const accounts = Array.from({ length: 4 }, (_, i) => `caller:key_${i}`);
+    for (const account of accounts) await credit(ledger, account, 1_000_000n);
+    const fixtures = JSON.stringify(import.meta.resolve('./ledger-fixtures.ts'));
+    const script = (name: string): string => `
+      const { NOW, settlement } = await import(${fixtures});
+      const { writeSync } = await import('node:fs');
+      const { ledger, claims } = store;
+      await claims.renewLease('${name}', 600);
+      let settled = 0;
+      const client = async (_, number) => {
+        for (let i = 0; ; i += 1) {
+          const id = '${name}-' + number + '-' + i;
+          const account = 'caller:key_' + ((number + i) % 4);
+          await ledger.reserve({ id, account, amount: 100n, expiresAt: NOW + 600, process: '${name}' });
+          if (i % 5 === 0) continue;
+          await ledger.settle(settlement(id, 70n, { account }));
+          writeSync(1, id + '\\n');
+          if (++settled === 150) process.kill(process.pid, 'SIGKILL');
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, client));`;
+    const names = ['p', 'q', 'r'];
+    const killed = names.map((name) => inProcess(file, script(name)).catch((error: unknown) => error));
+    const outputs = (await Promise.all(killed)) as { stdout: string }[];
+    const settled = outputs.flatMap(({ stdout }) => stdout.trim().split('\n'));
+    expect(settled).toHaveLength(450);
+
+    const connection = new DatabaseSync(file);
+    const slices = connection.prepare(`select process from reservations where slice = 'open'`).all();
+    connection.close();
+    expect(new Set(slices.map((row) => row['process'])).size).toBe(3);
+    const books = async () => {
+      const { sum, faults } = await ledger.checkBalanced();
+      return { sum, faults };
+    };
+    expect(await books()).toEqual({ sum: 0n, faults: [] });
+    for (const name of names) await claims.endLease(name);
+    while ((await ledger.expireReservations(NOW)) > 0);
+    expect(await ledger.reserved()).toBe(0n);
+    expect(await books()).toEqual({ sum: 0n, faults: [] });
+    const { postings } = await ledger.checkBalanced();
+    expect(postings).toBeGreaterThanOrEqual(454);
     const read = await Promise.all(settled.map((id) => store.getReceipt(id)));
     expect(read.every(({ kind }) => kind === 'found')).toBe(true);
     expect((await ledger.balance('provider:openai')).balance).toBe(70n * BigInt(postings - 4));

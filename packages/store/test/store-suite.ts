@@ -7,6 +7,8 @@ const NOW = 1_800_000_000;
 
 /** What the migrations after the first one add. */
 const LATER_TABLES = [
+  'did_limits',
+  'spending',
   'api_keys',
   'leaves',
   'log_state',
@@ -39,6 +41,29 @@ const LATER_TABLES = [
   'log_witnesses',
   'sessions',
   'session_places',
+  'learned',
+  'rated_calls',
+  'model_rests',
+  'receipt_list',
+  'receipt_counts',
+  'session_list',
+  'anchor_list',
+  'calls',
+  'call_tags',
+  'call_details',
+  'call_writers',
+  'call_counts',
+  'call_contents',
+  'webhooks',
+  'webhook_deliveries',
+  'webhook_marks',
+  'status_states',
+  'status_days',
+  'status_incidents',
+  'operator_keys',
+  'streams',
+  'stream_rounds',
+  'stream_heads',
 ];
 
 function receipt(id: string, change: Partial<ReceiptRow> = {}): ReceiptRow {
@@ -321,6 +346,8 @@ export function storeSuite(name: string, createDatabase: CreateDatabase): void {
         expect(await store.putDocument('other', 1, 'one')).toBe('stored');
         expect(await store.putDocument('trust', 10, 'ten')).toBe('stored');
         expect(await store.getDocument('trust')).toEqual({ version: 10, body: 'ten' });
+        expect(await store.getDocumentVersion('trust', 3)).toBe('three');
+        expect(await store.getDocumentVersion('trust', 4)).toBeNull();
       });
 
       it('leave no older version where they are replaced, and touch no other name', async () => {
@@ -379,6 +406,8 @@ export function storeSuite(name: string, createDatabase: CreateDatabase): void {
         await store.putReceipt(receipt('r1'));
         await close(store);
         for (const table of LATER_TABLES) await execute(`drop table ${table}`);
+        for (const column of ['owned_by', 'made_with'])
+          await execute(`alter table receipts drop column ${column}`);
         await execute('drop index receipts_room');
         await execute('drop table schema_migrations');
         await execute(

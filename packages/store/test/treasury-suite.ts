@@ -1,3 +1,4 @@
+import { UNCHANGED_KEY } from '@tallystick/callers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type {
   OrderRow,
@@ -99,7 +100,7 @@ const apiKey = (id: string) => ({
   tier: 'pro',
   label: null,
   createdAt: NOW,
-  revokedAt: null,
+  ...UNCHANGED_KEY,
   expiresAt: NOW + 9,
 });
 

@@ -1,19 +1,107 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { minify } from 'terser';
 
+const source = new URL('../src/', import.meta.url);
+
+/** The router's decision: the console makes a recorded choice again by the code that made it, loaded when it is wanted. */
+const ROUTER = new URL('../../inference/src/router/redecide.ts', import.meta.url);
+
+/** Bytes depend on paths below this folder, which must not depend on where the build was started. */
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
 /** The version of JavaScript that pages may use. */
 export const TARGET = 'es2022';
 
+/** What a page's first script needs beside its own modules. */
+interface Needs {
+  /** Whether the page has a second script, which then judges ML-DSA signatures. */
+  readonly hasLater: boolean;
+  /** Whether it is given the evidence behind bills, or payments. */
+  readonly hasEvidence: boolean;
+}
+
 /** Bundles an entry and its imports into one script, with the licences of the libraries in it; empty if there are none. */
-export function bundleScript(entry: URL): Promise<Bundle> {
-  return bundle(entry, [verifyingOnly]);
+export function bundleScript(entry: URL, { hasLater, hasEvidence }: Needs): Promise<Bundle> {
+  return bundle(entry, [
+    ...(hasEvidence ? [] : [withoutEvidence]),
+    verifyingOnly,
+    withoutSigning,
+    hasLater ? pqLater : withoutPq,
+  ]);
 }
 
 /** As `bundleScript`, for a script that is run by another one, whose verifier it uses. */
 export function bundleLater(entry: URL): Promise<Bundle> {
-  return bundle(entry, [verifierOfPage]);
+  return bundle(entry, [verifierOfPage, withoutSigning]);
+}
+
+/** Bundles the script that stands in the head of each page, since it must run before anything is drawn. */
+export async function bundleFirst(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('theme/first.ts', source))],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    platform: 'browser',
+    target: TARGET,
+    logLevel: 'silent',
+  });
+  return inert(outputFiles[0]?.text.trim() ?? '', '</script', '<!--');
+}
+
+/**
+ * Bundles scripts and style sheets into files whose names hold hashes, with the files that they name.
+ * @param entries files in `src/` by the first part of the name of what is made of each
+ */
+export async function bundleAssets(
+  entries: Readonly<Record<string, string>>,
+  plugins: Plugin[] = [],
+): Promise<Map<string, Uint8Array>> {
+  const { outputFiles } = await build({
+    entryPoints: Object.fromEntries(
+      Object.entries(entries).map(([name, file]) => [name, fileURLToPath(new URL(file, source))]),
+    ),
+    absWorkingDir: ROOT,
+    outdir: 'assets',
+    publicPath: '/assets',
+    entryNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    assetNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    target: TARGET,
+    charset: 'utf8',
+    legalComments: 'eof',
+    loader: { '.woff2': 'file', '.html': 'text' },
+    plugins,
+    alias: { 'router-replay': fileURLToPath(ROUTER) },
+    logLevel: 'silent',
+  });
+  return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+}
+
+/** The address of the one asset whose name fits. */
+export function assetNamed(assets: ReadonlyMap<string, Uint8Array>, pattern: RegExp): string {
+  const name = [...assets.keys()].find((name) => pattern.test(name));
+  if (name === undefined) throw new Error(`There is no asset ${pattern}.`);
+  return `/assets/${name}`;
+}
+
+/** An asset that is no input of the bundler, under a name that holds its hash. */
+export function hashedAsset(name: string, end: string, contents: Uint8Array): [string, Uint8Array] {
+  const hash = createHash('sha256').update(contents).digest('hex').slice(0, 8).toUpperCase();
+  return [`${name}-${hash}.${end}`, contents];
 }
 
 interface Bundle {
@@ -24,6 +112,7 @@ interface Bundle {
 async function bundle(entry: URL, plugins: Plugin[]): Promise<Bundle> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(entry)],
+    absWorkingDir: ROOT,
     outdir: 'out',
     bundle: true,
     minifySyntax: true,
@@ -43,7 +132,7 @@ async function bundle(entry: URL, plugins: Plugin[]): Promise<Bundle> {
   // Terser's names and inlining compress better than esbuild's: 1.7 kB of the 40 that the verifier's may take.
   const { code = '' } = await minify(script.text, {
     ecma: 2020,
-    compress: { passes: 2 },
+    compress: { passes: 3 },
     format: { comments: false },
   });
   return { script: inert(code.trim(), '</script', '<!--'), licenses: licenses?.text.trim() ?? '' };
@@ -73,7 +162,7 @@ const HASH_SET =
   'export class HashSet { #texts = new Set(); add(hash) { return this.#texts.size < this.#texts.add(String(hash)).size; } }';
 
 /**
- * Removes what verifying never calls: signing, and AES in JavaScript. Only the sample of a sealed document
+ * Removes what verifying never calls, such as AES in JavaScript. Only the sample of a sealed document
  * needs AES, which browsers provide on pages from disk, over HTTPS or from this machine; elsewhere the page says
  * that it did not try. The rest of core is used unchanged.
  */
@@ -103,8 +192,67 @@ const verifyingOnly: Plugin = {
       const [own, from, to] = SHA_256_CONSTANTS;
       return { contents: (await changed(path, from, to)).replace(own, '') };
     });
+  },
+};
+
+/** Removes signing, which no page does. */
+const withoutSigning: Plugin = {
+  name: 'without-signing',
+  setup(build) {
     build.onLoad({ filter: /[\\/]curves[\\/]ed25519\.js$/ }, async ({ path }) => ({
       contents: await changed(path, SIGNING, 'export const ed25519 = { Point: ed25519_Point };'),
+    }));
+  },
+};
+
+/** Replaces the judge of ML-DSA signatures by that of the second script, which few receipts need. */
+const pqLater: Plugin = {
+  name: 'pq-later',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]assess-pq\.ts$/ }, () => ({
+      contents:
+        "import { later } from './run.ts'; export const assessPq = (...given) => later().assessPq(...given);",
+      resolveDir: fileURLToPath(new URL('later/', source)),
+    }));
+  },
+};
+
+/** Replaces it on pages that mint and show receipts of other kinds. */
+const withoutPq: Plugin = {
+  name: 'without-pq',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]assess-pq\.ts$/ }, () => ({
+      contents:
+        "export const assessPq = () => [{ name: 'pq_signature', ok: null, detail: 'This page does not check ML-DSA.' }];",
+    }));
+  },
+};
+
+/**
+ * Removes the judges of the evidence behind bills and of payments, neither of which is in a bundle, and leaves to the second script the
+ * search for a receipt that is not in its place, and corrections.
+ */
+const withoutEvidence: Plugin = {
+  name: 'without-evidence',
+  setup(build) {
+    build.onLoad({ filter: /metering[\\/]intake\.ts$/ }, () => ({
+      contents: 'export class EvidenceIntake {}',
+    }));
+    build.onLoad({ filter: /receipts[\\/]settlement\.ts$/ }, () => ({
+      contents: 'export const checkSettlement = () => null;',
+    }));
+    build.onLoad({ filter: /receipts[\\/]named-settlement\.ts$/ }, () => ({
+      contents: 'export const namedSettlement = () => null;',
+    }));
+    build.onLoad({ filter: /evidence[\\/]corrections-check\.ts$/ }, () => ({
+      contents:
+        "import { later } from './run.ts'; export function CorrectionsCheck() { return new (later().CorrectionsCheck)(); }",
+      resolveDir: fileURLToPath(new URL('later/', source)),
+    }));
+    build.onLoad({ filter: /streams[\\/]find-change\.ts$/ }, () => ({
+      contents:
+        "import { later } from './run.ts'; export const findChange = (...given) => later().findChange(...given);",
+      resolveDir: fileURLToPath(new URL('later/', source)),
     }));
   },
 };
@@ -121,9 +269,13 @@ const verifierOfPage: Plugin = {
 };
 
 /** The text of a file with one part replaced, which must occur exactly once. */
-async function changed(path: string, part: string, by: string): Promise<string> {
-  const contents = await readFile(path, 'utf8');
-  if (contents.split(part).length !== 2) throw new Error(`${path} has another form than expected.`);
+export async function changed(path: string, part: string, by: string): Promise<string> {
+  return replaceOnce(await readFile(path, 'utf8'), part, by);
+}
+
+/** @throws unless the part occurs exactly once */
+export function replaceOnce(contents: string, part: string, by: string): string {
+  if (contents.split(part).length !== 2) throw new Error(`A library has not “${part}” once, as expected.`);
   return contents.replace(part, () => by);
 }
 
@@ -132,4 +284,9 @@ export function inert(text: string, ...enders: readonly string[]): string {
   const found = enders.find((ender) => text.toLowerCase().includes(ender));
   if (found !== undefined) throw new Error(`The page can't hold ${found} there.`);
   return text;
+}
+
+/** The SHA-256 of a script or style as a CSP source (CSP Level 3, section 2.3.1). */
+export function digestOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -1,8 +1,13 @@
-import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { profiles, type ReceiptProfile } from '@tallystick/core';
 import { transform } from 'esbuild';
-import { bundleLater, bundleScript, inert, TARGET } from './bundle.ts';
+import { navigation } from '../src/navigation.ts';
+import { bundleAssets, bundleFirst, bundleLater, bundleScript, digestOf, inert, TARGET } from './bundle.ts';
+import { buildConsole } from './console.ts';
+import { errorList } from './errors.ts';
+import { pictures } from './pictures.ts';
+import { buildReference } from './reference.ts';
 import { makeSamples } from './samples.ts';
 
 const source = new URL('../src/', import.meta.url);
@@ -17,12 +22,20 @@ interface PageDefinition {
   readonly content: readonly string[];
   /** Files with the page's prose: their members are put together. */
   readonly words: readonly string[];
-  readonly entry: string;
+  /** Its script; a page of text has none. */
+  readonly entry?: string;
+  /** Whether it is given the evidence behind bills, or payments; it is unless this says no. */
+  readonly hasEvidence?: false;
   /** Entry of a second script, which stands in the page as text until the first one runs it. */
   readonly later?: string;
+  /** Entry of a third script, likewise. */
+  readonly together?: string;
   /** Files in `src/styles/`; later ones win. */
   readonly styles: readonly string[];
-  /** CSP source that its script may send requests to: `'none'`, or `'self'` for the service that serves it. */
+  /**
+   * CSP source that its script may send requests to: `'none'` for a page that is one file and works from disk, or `'self'`
+   * for the service that serves it, which then also has the type faces.
+   */
   readonly connect: "'none'" | "'self'";
   /** Further JSON blocks by id. */
   readonly data?: () => Promise<Readonly<Record<string, unknown>>>;
@@ -37,6 +50,7 @@ const PAGES = {
     words: ['words.json', 'sessions/words.json', 'foreign/words.json'],
     entry: 'main.ts',
     later: 'later/main.ts',
+    together: 'together/main.ts',
     styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'session', 'media'],
     connect: "'none'",
     data: async () => ({ samples: await makeSamples() }),
@@ -59,6 +73,8 @@ const PAGES = {
     content: ['evidence/page.html'],
     words: ['evidence/words.json'],
     entry: 'evidence/main.ts',
+    hasEvidence: false,
+    later: 'later/pq.ts',
     styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'media', 'evidence'],
     connect: "'none'",
   },
@@ -73,55 +89,13 @@ const PAGES = {
     styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'landing'],
     connect: "'self'",
   },
-  receipts: {
-    title: 'Receipts',
-    description: 'Looks a receipt up by its id, verifies it here, and shows where it is anchored.',
-    path: '/receipts',
-    content: ['receipts/page.html', 'verdict.html'],
-    words: ['words.json', 'receipts/words.json'],
-    entry: 'receipts/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'five', 'media', 'console'],
-    connect: "'self'",
-  },
-  log: {
-    title: 'The anchor log',
-    description: 'The size of the anchor log, its newest checkpoint, and the roots posted to the chain.',
-    path: '/log',
-    content: ['log/page.html'],
-    words: ['log/words.json'],
-    entry: 'log/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'details', 'scroll', 'console'],
-    connect: "'self'",
-  },
-  usage: {
-    title: 'Usage',
-    description: 'What a DID or an API key used, what compression saved, and which models answered.',
-    path: '/usage',
-    content: ['usage/page.html'],
-    words: ['usage/words.json'],
-    entry: 'usage/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'form', 'verdict', 'plot', 'scroll', 'console'],
-    connect: "'self'",
-  },
-  leaderboard: {
-    title: 'Leaderboard',
-    description: 'The members with the most completed calls, their tiers, and their shares of the saving.',
-    path: '/leaderboard',
-    content: ['leaderboard/page.html'],
-    words: ['leaderboard/words.json'],
-    entry: 'leaderboard/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'verdict', 'plot', 'scroll', 'console'],
-    connect: "'self'",
-  },
-  status: {
-    title: 'Status',
-    description:
-      "The state of this service's endpoints: checked every minute, signed, and verified in this page.",
-    path: '/status',
-    content: ['status/page.html'],
-    words: ['status/words.json'],
-    entry: 'status/main.ts',
-    styles: ['base', 'header', 'controls', 'parts', 'verdict', 'scroll', 'console', 'status'],
+  errors: {
+    title: 'Errors',
+    description: 'Every error code of the service, and what to do about it.',
+    path: '/docs/errors',
+    content: ['errors/page.html'],
+    words: [],
+    styles: ['base', 'header', 'errors'],
     connect: "'self'",
   },
 } as const satisfies Record<string, PageDefinition>;
@@ -133,42 +107,89 @@ const pageNames = Object.keys(PAGES) as readonly PageName[];
 /** URL of a built page, for the server and for tests. */
 export const builtPage = (name: PageName): URL => new URL(`../built/${name}.html`, import.meta.url);
 
+interface BuiltPage {
+  readonly html: string;
+  /** The script that is the page's own; null for a page of text. */
+  readonly script: string | null;
+  readonly later: string | null;
+  readonly together: string | null;
+  readonly assets: ReadonlyMap<string, Uint8Array>;
+}
+
 /** Builds a whole page as one file, and its script separately. The same sources give the same bytes. */
-export async function buildPage(
-  name: PageName,
-): Promise<{ html: string; script: string; later: string | null }> {
+export async function buildPage(name: PageName): Promise<BuiltPage> {
   const page: PageDefinition = PAGES[name];
-  const { script, licenses } = await bundleScript(new URL(page.entry, source));
-  const later = page.later === undefined ? null : (await bundleLater(new URL(page.later, source))).script;
-  const style = await minifyStyle(page.styles);
+  const { script, licenses } =
+    page.entry === undefined
+      ? { script: null, licenses: '' }
+      : await bundleScript(new URL(page.entry, source), {
+          hasLater: page.later !== undefined,
+          hasEvidence: page.hasEvidence ?? true,
+        });
+  const [later = null, together = null] = await Promise.all(
+    [page.later, page.together].map(async (entry) =>
+      entry === undefined ? null : (await bundleLater(new URL(entry, source))).script,
+    ),
+  );
+  const first = await bundleFirst();
+  const { faces, assets } = page.connect === "'self'" ? await buildFaces() : { faces: '', assets: new Map() };
+  const style = faces + (await minifyStyle(page.styles));
   const parts: Record<string, string> = {
     title: page.title,
     description: page.description,
-    csp: policyOf(page, later === null ? [script] : [script, later], style),
+    csp: policyOf(page, [first, script, later, together], style),
+    first,
     style,
     licenses: inert(licenses, '-->'),
     icon: await buildIcon(),
-    header: headerFor(await buildHeader(), page.path),
+    sprite: (await read('sprite.html')).trimEnd(),
+    header: await buildHeader(page.path),
     content: (await Promise.all(page.content.map(read)))
       .join('\n')
       .trimEnd()
-      .replace('{{kept}}', () => KEPT),
+      .replaceAll(/\{\{(kept|errors|source)\}\}/g, (_, part: keyof typeof FILLED) => FILLED[part]()),
     words: json(await wordsOf(page.words)),
-    data: dataBlocks((await page.data?.()) ?? {}) + laterBlock(later),
-    script,
+    data:
+      dataBlocks((await page.data?.()) ?? {}) + textBlock('later', later) + textBlock('together', together),
+    script: script === null ? '' : `\n<script>${script}</script>`,
   };
   const html = (await read('shell.html')).replaceAll(
     /\{\{(\w+)\}\}/g,
     (place, part: string) => parts[part] ?? place,
   );
-  return { html, script, later };
+  return { html, script, later, together, assets };
 }
 
-const laterBlock = (script: string | null): string =>
-  script === null ? '' : `\n<script type="text/plain" id="later">${script}</script>`;
+/** The type faces that the console has too: their style sheet, and their files. */
+async function buildFaces(): Promise<{ faces: string; assets: ReadonlyMap<string, Uint8Array> }> {
+  const assets = await bundleAssets({ faces: 'console/styles/fonts.css' });
+  const [file = '', sheet] = [...assets].find(([name]) => name.endsWith('.css')) ?? [];
+  assets.delete(file);
+  return {
+    faces: inert(
+      Buffer.from(sheet ?? [])
+        .toString()
+        .trim(),
+      '</style',
+    ),
+    assets,
+  };
+}
+
+/** A script that stands in the page as text. */
+const textBlock = (id: string, script: string | null): string =>
+  script === null ? '' : `\n<script type="text/plain" id="${id}">${script}</script>`;
 
 /** Retention of each profile, in words. */
 const KEPT = profiles.map(({ name, kept }) => `${name} ${kept}`).join(', ');
+
+/** Where the source is, as the packages say. */
+const SOURCE: string = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+).homepage;
+
+/** Parts of pages that are filled in when they are built. */
+const FILLED = { kept: () => KEPT, errors: errorList, source: () => SOURCE };
 
 const DESCRIBED: readonly ReceiptProfile[] = profiles;
 
@@ -200,11 +221,13 @@ interface Words {
 
 const read = (file: string): Promise<string> => readFile(new URL(file, source), 'utf8');
 
-function policyOf({ connect }: PageDefinition, scripts: readonly string[], style: string): string {
+function policyOf({ connect }: PageDefinition, scripts: readonly (string | null)[], style: string): string {
+  const digests = scripts.flatMap((script) => (script === null ? [] : [`'${digestOf(script)}'`]));
   return [
     "default-src 'none'",
-    `script-src ${scripts.map((script) => `'${digestOf(script)}'`).join(' ')}`,
+    `script-src ${digests.join(' ')}`,
     `style-src '${digestOf(style)}'`,
+    ...(connect === "'self'" ? ["font-src 'self'"] : []),
     'img-src data:',
     `connect-src ${connect}`,
     "base-uri 'none'",
@@ -212,53 +235,66 @@ function policyOf({ connect }: PageDefinition, scripts: readonly string[], style
   ].join('; ');
 }
 
-/** The pages in the order in which a newcomer needs them. The brand links to `/`. */
-const LINKS = [
-  ['/verify', 'Verify'],
-  ['/receipts', 'Receipts'],
-  ['/evidence', 'Evidence'],
-  ['/log', 'Log'],
-  ['/usage', 'Usage'],
-  ['/leaderboard', 'Leaderboard'],
-  ['/benchmark', 'Benchmark'],
-  ['/status', 'Status'],
-  ['/docs', 'Reference'],
-] as const;
+/** A built file. Files that a page loads by name are built with it. */
+interface Output {
+  readonly contents: string | Uint8Array;
+  /** The page's own script, if the file is a page whose script stands in it. */
+  readonly script?: string | null;
+  /** Its second script, and its third. */
+  readonly later?: string | null;
+  readonly together?: string | null;
+  /** Files in `assets/`, by name. */
+  readonly assets?: ReadonlyMap<string, Uint8Array>;
+}
 
-/** Files that every page contains. They are also built separately for the server, whose reference has the same. */
-const sharedParts = {
-  'icon.html': () => buildIcon(),
-  'header.html': () => buildHeader(),
-  'header.css': () => minifyStyle(['header']),
-} as const satisfies Record<string, () => Promise<string>>;
-
-/** The files that are built, by name. `script` is the page's own script, if the file is a page, and `later` its second one. */
-export const outputs: Readonly<
-  Record<string, () => Promise<{ text: string; script?: string; later?: string | null }>>
-> = Object.fromEntries([
+/** The files that are built, by name. */
+export const outputs: Readonly<Record<string, () => Promise<Output>>> = Object.fromEntries([
   ...pageNames.map((name) => [
     `${name}.html`,
     async () => {
-      const { html, script, later } = await buildPage(name);
-      return { text: html, script, later };
+      const { html, ...rest } = await buildPage(name);
+      return { contents: html, ...rest };
     },
   ]),
-  ...Object.entries(sharedParts).map(([file, build]) => [file, async () => ({ text: await build() })]),
+  [
+    'console.html',
+    async () => {
+      const words = await wordsOf(['words.json']);
+      const { html, assets } = await buildConsole(await buildIcon(), words);
+      return { contents: html, assets };
+    },
+  ],
+  [
+    'docs.html',
+    async () => {
+      const parts = { icon: await buildIcon(), header: await buildHeader('/docs') };
+      const { html, assets } = await buildReference(parts);
+      return { contents: html, assets };
+    },
+  ],
+  ...pictures.map((file) => [
+    file,
+    async () => ({ contents: await readFile(new URL(`pictures/${file}`, source)) }),
+  ]),
 ]);
 
 const buildIcon = async (): Promise<string> => (await read('icon.html')).trimEnd();
 
-/** The header, in which no page is marked as the current one. */
-async function buildHeader(): Promise<string> {
-  const links = LINKS.map(([path, text]) => `<a href="${path}">${text}</a>`).join('');
-  return (await read('header.html')).trimEnd().replace('{{pages}}', () => links);
+/** The header, in which the page at the path is marked as the current one. */
+async function buildHeader(current: string): Promise<string> {
+  const groups = navigation.map(({ title, entries }) => {
+    const links = entries.map(({ title, path }) => {
+      const mark = path === current ? ' aria-current="page"' : '';
+      return `<li><a href="${path}"${mark}>${title}</a></li>`;
+    });
+    return `<details name="pages"><summary>${title}</summary><ul>${links.join('')}</ul></details>`;
+  });
+  return (await read('header.html')).trimEnd().replace('{{pages}}', () => groups.join(''));
 }
 
-const headerFor = (header: string, path: string): string =>
-  header.replace(`<a href="${path}"`, `<a href="${path}" aria-current="page"`);
-
 async function minifyStyle(names: readonly string[]): Promise<string> {
-  const sheets = await Promise.all(names.map((name) => read(`styles/${name}.css`)));
+  const files = ['console/styles/tokens.css', ...names.map((name) => `styles/${name}.css`)];
+  const sheets = await Promise.all(files.map(read));
   const { code } = await transform(sheets.join('\n'), { loader: 'css', minify: true, target: TARGET });
   return inert(code.trim(), '</style');
 }
@@ -272,9 +308,4 @@ function dataBlocks(blocks: Readonly<Record<string, unknown>>): string {
 /** JSON that cannot end the element that contains it. */
 function json(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
-}
-
-/** The SHA-256 of a script or style as a CSP source (CSP Level 3, section 2.3.1). */
-function digestOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -5,8 +5,9 @@ import { formatText, prose } from './words.ts';
 const place = /"session"\s*:\s*\{\s*"id"/;
 const session = /\n\{|"event"\s*:\s*"open"/;
 
-/** Tells whether a text is a session (JSON Lines), and not one of its receipts. */
-export function isSession(text: string): boolean {
+/** Tells whether a file is a session (JSON Lines), and not one of its receipts. */
+export function isSession(bytes: Uint8Array): boolean {
+  const text = new TextDecoder().decode(bytes);
   return place.test(text) && session.test(text);
 }
 
@@ -15,10 +16,9 @@ export function bundleIn(document: JsonValue): JsonValue {
   return isObject(document) && isObject(document.bundle) ? document.bundle : document;
 }
 
-/** The Unix milliseconds of a UTC time, or undefined for an empty text. @throws RangeError for anything else */
-export function timeOf(text: string): number | undefined {
-  if (text.trim() === '') return undefined;
-  const instant = parseTimestamp(text.trim());
-  if (instant === null) throw new RangeError(formatText(prose.text.badTime, text.trim()));
+/** The Unix milliseconds of a UTC time. @throws RangeError for anything else */
+export function timeOf(text: string): number {
+  const instant = parseTimestamp(text);
+  if (instant === null) throw new RangeError(formatText(prose.text.badTime, text));
   return instant.seconds * 1000 + instant.nanos / 1e6;
 }

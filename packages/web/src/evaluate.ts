@@ -9,7 +9,6 @@ import {
 } from '@tallystick/core';
 import { attempt } from './attempt.ts';
 import { later } from './later/run.ts';
-import { leavesOf } from './leaves.ts';
 import type { TrustInUse } from './trust.ts';
 
 /** A receipt and everything that it is judged by. Times are Unix milliseconds. */
@@ -22,6 +21,8 @@ export interface Question {
   readonly evidence: Uint8Array | null;
   /** The anchored result; if null, the one in the receipt is judged. */
   readonly anchor: Uint8Array | null;
+  /** The reader's own witness policy. */
+  readonly policy: Uint8Array | null;
   readonly now: number;
   /** Whether the reader chose `now`; otherwise it is the clock's time. */
   readonly asOf: boolean;
@@ -30,7 +31,7 @@ export interface Question {
 
 /** Result of verifying. `fault` is an error in an input, found before there was anything to verify. */
 export type Outcome =
-  | { readonly fault: TallyError; readonly input: 'receipt' | 'evidence' | 'anchor' }
+  | { readonly fault: TallyError; readonly input: 'receipt' | 'evidence' | 'anchor' | 'witness policy' }
   | {
       readonly fault: null;
       readonly receipt: JsonValue;
@@ -43,12 +44,15 @@ export type Outcome =
 
 /** Judges one receipt. */
 export async function evaluate(question: Question): Promise<Outcome> {
-  const { receipt: bytes, request, response, evidence, anchor, now, trust } = question;
+  const { receipt: bytes, request, response, evidence, anchor, policy, now, trust } = question;
   const call = (request ?? response) === null ? null : later().read(question);
   const receipt = call?.receipt ?? attempt(() => parseJson(bytes ?? new Uint8Array()));
   if (receipt instanceof TallyError) return { fault: receipt, input: 'receipt' };
-  const leaves = evidence === null ? undefined : attempt(() => leavesOf(evidence));
-  if (leaves instanceof TallyError) return { fault: leaves, input: 'evidence' };
+  const leaves = evidence === null ? undefined : later().readLeaves(evidence);
+  if (leaves !== undefined && 'code' in leaves) return { fault: leaves, input: 'evidence' };
+  const witnessPolicy = policy === null ? undefined : later().readPolicy(policy);
+  if (witnessPolicy !== undefined && 'code' in witnessPolicy)
+    return { fault: witnessPolicy, input: 'witness policy' };
   const givenAnchor = anchor === null ? null : attempt(() => parseJson(anchor));
   if (givenAnchor instanceof TallyError) return { fault: givenAnchor, input: 'anchor' };
   const found = await verifyParsed(receipt, {
@@ -56,6 +60,7 @@ export async function evaluate(question: Question): Promise<Outcome> {
     trust: trust.issuers,
     evidence: leaves,
     anchor: givenAnchor,
+    witnessPolicy,
   });
   const verdict = call === null ? found : later().callVerdict(call, found);
   const anchored = attempt(() => anchoredHash(receipt));

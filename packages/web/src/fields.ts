@@ -7,21 +7,31 @@ const SHOWN_CHARACTERS = 1000;
 /** Most members of one document that are drawn: with more, the page would only become slow. */
 const SHOWN_MEMBERS = 400;
 
-/** Draws all members of a receipt, nested as they are. @param kind the kind whose short names are explained */
+/** Draws all members of a receipt, nested as they are; those that are null are folded. @param kind the kind whose short names are explained */
 export function fieldsOf(receipt: JsonValue, kind: string | null): HTMLElement {
   const glosses: Record<string, string> = { ...prose.glosses.all, ...lookUp<object>(prose.glosses, kind) };
   let left = SHOWN_MEMBERS;
 
   const list = (value: object, path: string): HTMLElement => {
     const rows: HTMLElement[] = [];
+    const without: HTMLElement[] = [];
     for (const [name, member] of Object.entries(value)) {
       if (left-- <= 0) {
         rows.push(element('div', '', element('dt', '', '…'), element('dd', '', prose.text.moreMembers)));
         break;
       }
-      rows.push(row(name, member as JsonValue, path === '' ? name : `${path}.${name}`));
+      const to = member === null ? without : rows;
+      to.push(row(name, member as JsonValue, path === '' ? name : `${path}.${name}`));
     }
-    return element('dl', 'fields', ...rows);
+    const fields = element('dl', 'fields', ...rows);
+    if (without.length === 0) return fields;
+    const summary = element('summary', '', formatText(prose.text.nulls, without.length));
+    return element(
+      'div',
+      '',
+      fields,
+      element('details', 'nulls', summary, element('dl', 'fields', ...without)),
+    );
   };
 
   const row = (name: string, value: JsonValue, path: string): HTMLElement => {
@@ -31,7 +41,9 @@ export function fieldsOf(receipt: JsonValue, kind: string | null): HTMLElement {
     if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
       return element('div', 'group', term, element('dd', '', list(value, path)));
     }
-    return element('div', '', term, element('dd', '', valueOf(value, name), copyButton(asText(value), path)));
+    const description = element('dd', '', valueOf(value, name));
+    if (value !== null) description.append(copyButton(asText(value), path));
+    return element('div', '', term, description);
   };
 
   return typeof receipt === 'object' && receipt !== null

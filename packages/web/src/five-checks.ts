@@ -7,7 +7,7 @@ import {
   TallyError,
   trustOf,
   type Verification,
-  verify,
+  verifyParsed,
 } from '@tallystick/core';
 import { stateOf } from './checks.ts';
 import { announce, button, byId, element, icon, on, setContents } from './dom.ts';
@@ -81,7 +81,7 @@ function runFive(samples: Samples): Promise<Result>[] {
   const { issuers, valid, tampered, forged, sealing } = samples;
   const trust = trustOf(issuers);
   const verdictOn = (receipt: JsonObject): Promise<Verification> =>
-    verify(receipt, { now: Date.now(), trust });
+    verifyParsed(receipt, { now: Date.now(), trust });
   return [
     judged(valid, verdictOn, 'signature', true, prose.five.valid),
     judged(tampered, verdictOn, 'payload_sha256', false, prose.five.tampered),

@@ -1,5 +1,6 @@
 import { utf8 } from '@tallystick/core';
 import { byId, on, setContents } from './dom.ts';
+import { judgeTogether } from './later/run.ts';
 import { formatText, prose } from './words.ts';
 
 /** A text box that can stand for a file: until the box is edited, the file's own bytes are judged. */
@@ -41,18 +42,20 @@ export function createInput(id: string, edited: (pasted: boolean) => unknown): I
   };
 }
 
+type Take = (bytes: Uint8Array, name: string) => Promise<void>;
+
 /** Calls `take` with the bytes and the name of each file that is chosen. */
-export function onFile(id: string, take: (bytes: Uint8Array, name: string) => Promise<void>): void {
+export function onFile(id: string, take: Take): void {
   const chooser = byId(`${id}-file`, HTMLInputElement);
   on(chooser, 'change', async () => {
-    for (const file of chooser.files ?? []) await take(await bytesOf(file), file.name);
+    await takeAll(chooser.files, take);
     // Without this, the same file could not be chosen again.
     chooser.value = '';
   });
 }
 
 /** Calls `take` with each file that is dropped anywhere on the page. */
-export function onDrop(take: (bytes: Uint8Array, name: string) => Promise<void>): void {
+export function onDrop(take: Take): void {
   const veil = byId('dropping');
   addEventListener('dragover', (event) => {
     if (!event.dataTransfer?.types.includes('Files')) return;
@@ -60,17 +63,20 @@ export function onDrop(take: (bytes: Uint8Array, name: string) => Promise<void>)
     veil.hidden = false;
   });
   addEventListener('dragleave', ({ relatedTarget }) => {
-    veil.hidden = relatedTarget === null || veil.hidden;
+    veil.hidden ||= relatedTarget === null;
   });
   on(window, 'drop', async (event) => {
     veil.hidden = true;
-    const files = (event as DragEvent).dataTransfer?.files ?? [];
-    if (files.length === 0) return;
+    const files = (event as DragEvent).dataTransfer?.files;
+    if (!files?.length) return;
     event.preventDefault();
-    for (const file of files) await take(await bytesOf(file), file.name);
+    await takeAll(files, take);
   });
 }
 
-async function bytesOf(file: Blob): Promise<Uint8Array> {
-  return new Uint8Array(await file.arrayBuffer());
+async function takeAll(list: FileList | null, take: Take): Promise<void> {
+  // The list of a chooser is emptied with it.
+  const files = [...(list ?? [])];
+  for (const file of files) await take(new Uint8Array(await file.arrayBuffer()), file.name);
+  if (files.length > 1) judgeTogether(files);
 }

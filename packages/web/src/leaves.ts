@@ -1,4 +1,5 @@
-import { type JsonValue, parseJson, parseLine } from '@tallystick/core';
+import { type JsonValue, parseJson, parseLine, type TallyError } from '@tallystick/core';
+import { attempt } from './attempt.ts';
 
 /** The items of evidence in their order: from a JSON array, or one JSON value a line. Blank lines are skipped. @throws json_* */
 export function leavesOf(bytes: Uint8Array): JsonValue[] {
@@ -14,3 +15,6 @@ export function leavesOf(bytes: Uint8Array): JsonValue[] {
   }
   return found;
 }
+
+/** As `leavesOf`, but returns the error. */
+export const readLeaves = (bytes: Uint8Array): JsonValue[] | TallyError => attempt(() => leavesOf(bytes));

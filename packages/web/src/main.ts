@@ -1,5 +1,5 @@
 import { TallyError, utf8 } from '@tallystick/core';
-import { isSession, timeOf } from './documents.ts';
+import { isSession } from './documents.ts';
 import { byId, on, setContents } from './dom.ts';
 import { evaluate } from './evaluate.ts';
 import { fiveChecks } from './five-checks.ts';
@@ -13,8 +13,16 @@ import { hideOutcome, showFault, showOutcome } from './verdict.ts';
 import { formatText, prose } from './words.ts';
 
 enableSaving();
+globalThis.tallystickPage = { evaluate, trustAt };
 
-const edited = (pasted: boolean): unknown => (pasted && isReady() ? verifyNow() : hideOutcome());
+/** Called after the contents of a box have changed: whole if `pasted`. */
+function edited(pasted: boolean): unknown {
+  const policy = beside.policy.bytes();
+  // Shown at once, though there may be nothing to judge yet.
+  if (policy !== null) later().readPolicy(policy);
+  return pasted && isReady() ? verifyNow() : hideOutcome();
+}
+
 const receipt = createInput('receipt', edited);
 /** Inputs that may come with a receipt. */
 const beside = {
@@ -22,6 +30,7 @@ const beside = {
   anchor: createInput('anchor', edited),
   request: createInput('request', edited),
   response: createInput('response', edited),
+  policy: createInput('policy', edited),
 };
 type Beside = keyof typeof beside;
 const kinds = Object.keys(beside) as Beside[];
@@ -40,7 +49,7 @@ async function verifyNow(): Promise<void> {
   const times = readTimes();
   if (times === null) return;
   const pasted = receipt.bytes();
-  if (pasted !== null && (sessions !== null || isSession(new TextDecoder().decode(pasted)))) {
+  if (pasted !== null && (sessions !== null || isSession(pasted))) {
     receipt.clear();
     return take(pasted, prose.text.pasted);
   }
@@ -54,7 +63,7 @@ async function verifyNow(): Promise<void> {
       if (fault !== null) showFault(fault.error, fault.input);
       return;
     }
-    const question = { ...times, ...inputs, receipt: receipt.bytes(), trust };
+    const question = { ...times, ...inputs, receipt: pasted, trust };
     const outcome = await evaluate(question);
     if (run !== runs) return;
     showTrust(trust, refresh);
@@ -67,7 +76,7 @@ async function verifyNow(): Promise<void> {
     showOutcome(outcome, question);
   } catch (error) {
     // An older verdict must not remain on the page.
-    showFault({ code: 'internal', message: String(error), field: undefined }, 'receipt');
+    showFault({ code: 'internal', message: String(error) }, 'receipt');
     throw error;
   }
 }
@@ -75,15 +84,14 @@ async function verifyNow(): Promise<void> {
 /** Reads the times to judge by; null after showing what is wrong with one. */
 function readTimes(): { now: number; asOf: boolean } | null {
   try {
-    const chosen = timeOf(asOf.value);
-    setContents(
-      byId('time-hint'),
-      chosen === undefined ? prose.text.now : formatText(prose.text.asOfHint, asOf.value.trim()),
-    );
-    return { now: chosen ?? Date.now(), asOf: chosen !== undefined };
+    const text = asOf.value.trim();
+    const isChosen = text !== '';
+    const now = isChosen ? later().timeOf(text) : Date.now();
+    setContents(byId('time-hint'), isChosen ? formatText(prose.text.asOfHint, text) : prose.text.now);
+    return { now, asOf: isChosen };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    showFault({ code: 'invalid_time', message: error.message, field: undefined }, 'time');
+    showFault({ code: 'invalid_time', message: error.message }, 'time');
     return null;
   }
 }
@@ -124,15 +132,15 @@ function takeForSessions(bytes: Uint8Array, name: string, isOne: boolean): void 
   else showFault(fault.error, fault.input);
 }
 
-async function takeReceipt(bytes: Uint8Array, name: string): Promise<void> {
+function takeReceipt(bytes: Uint8Array, name: string): Promise<void> {
   receipt.set(bytes, name);
-  await verifyNow();
+  return verifyNow();
 }
 
 async function takeBeside(kind: Beside, bytes: Uint8Array, name: string): Promise<void> {
   byId(`${kind}-panel`, HTMLDetailsElement).open = true;
   beside[kind].set(bytes, name);
-  if (isReady()) await verifyNow();
+  await edited(true);
 }
 
 const desk = byId('desk', HTMLFormElement);
@@ -156,9 +164,7 @@ desk.addEventListener('keydown', (event) => {
 });
 for (const input of [asOf, byId('pinned-key')]) on(input, 'change', refresh);
 on(byId('trust-add'), 'click', () => addTrust(utf8(trustBox.value)));
-onFile('receipt', (bytes, name) =>
-  (isSession(new TextDecoder().decode(bytes)) ? take : takeReceipt)(bytes, name),
-);
+onFile('receipt', (bytes, name) => (isSession(bytes) ? take : takeReceipt)(bytes, name));
 onFile('session', take);
 for (const kind of kinds) onFile(kind, (bytes, name) => takeBeside(kind, bytes, name));
 onFile('trust', addTrust);

@@ -22,7 +22,7 @@ interface RememberedTrust {
   readonly bundle: JsonValue;
 }
 
-/** The bundle that the site put into the page when it served it. */
+/** The bundle of the site that served the page: in a page that is one file, it is put there when it is served. */
 interface SiteTrust {
   readonly site: string;
   readonly bundle: JsonValue;
@@ -55,9 +55,8 @@ let unstored: string | null = null;
  * The bundle to judge by at a time (Unix milliseconds). If there is a pin, the bundle that the site serves must agree with
  * it; without one, it is used as it is.
  */
-export async function trustAt(now: number): Promise<TrustInUse> {
+export async function trustAt(now: number, served: SiteTrust | null = siteTrust()): Promise<TrustInUse> {
   const held = recall();
-  const served = siteTrust();
   const refusals: RejectedBundle[] = [];
   const tried = async (from: RejectedBundle['from'], bundle: JsonValue, pin: TrustPin | undefined) => {
     try {

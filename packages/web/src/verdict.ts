@@ -1,7 +1,13 @@
-import { formatTimestamp, fromHex, isObject, type TallyError, toBase64url } from '@tallystick/core';
+import {
+  formatTimestamp,
+  fromHex,
+  isObject,
+  type TallyError,
+  toBase64url,
+  type Verification,
+} from '@tallystick/core';
 import { anchorOf } from './anchor.ts';
 import { checkRow, checksOf, stateOf, tallyOf } from './checks.ts';
-import { coverageOf } from './coverage.ts';
 import {
   announce,
   byId,
@@ -15,6 +21,7 @@ import {
 } from './dom.ts';
 import type { Outcome, Question } from './evaluate.ts';
 import { field, fieldsOf } from './fields.ts';
+import { later } from './later/run.ts';
 import { formatText, lookUp, prose } from './words.ts';
 
 type Evaluated = Extract<Outcome, { fault: null }>;
@@ -28,43 +35,64 @@ export function hideOutcome(): void {
 
 /** Draws the result, announces it to screen readers, and scrolls to it. */
 export function showOutcome(outcome: Outcome, question: Question): void {
-  const result = byId('result');
-  if (outcome.fault !== null) showFault(outcome.fault, outcome.input);
-  else {
-    setContents(result, ...partsOf(outcome, question));
-    result.hidden = false;
-    const { checks } = outcome.verdict;
-    announce(`${titleOf(outcome)}. ${messageOf(outcome, question)} ${tallyOf(checks)}.`);
-  }
+  const result = show(drawn(outcome, question));
   result.querySelector('h2')?.focus({ preventScroll: true });
   const { top } = result.getBoundingClientRect();
   if (top < 0 || top > innerHeight / 2) result.scrollIntoView();
 }
 
+interface Drawn {
+  readonly parts: readonly Node[];
+  /** The result in words. */
+  readonly summary: string;
+}
+
+/** Draws the result. */
+export function drawn(outcome: Outcome, question: Question): Drawn {
+  if (outcome.fault !== null) return drawnFault(outcome.fault, outcome.input);
+  const { checks } = outcome.verdict;
+  return {
+    parts: [...partsOf(outcome, question)],
+    summary: `${titleOf(outcome)}. ${messageOf(outcome, question)} ${tallyOf(checks)}.`,
+  };
+}
+
+type Fault = Partial<Pick<TallyError, 'field'>> & { readonly code: string; readonly message: string };
+
 /** Shows what is wrong with an input, and how to mend it. */
-export function showFault(
-  { code, message, field: at }: Pick<TallyError, 'message' | 'field'> & { code: string },
-  input: string,
-): void {
+export function showFault(fault: Fault, input: string): void {
+  show(drawnFault(fault, input));
+}
+
+function show({ parts, summary }: Drawn): HTMLElement {
+  const result = byId('result');
+  setContents(result, ...parts);
+  result.hidden = false;
+  announce(summary);
+  return result;
+}
+
+function drawnFault({ code, message, field: at }: Fault, input: string): Drawn {
   const title = formatText(prose.text.unreadable, input);
   const where = at === undefined ? message : `${at}: ${message}`;
-  const result = byId('result');
   const advice = lookUp(prose.advice, code) ?? '';
-  setContents(
-    result,
-    fromTemplate('t-unreadable', { icon: icon('fail'), title, message: where, code, advice }),
-  );
-  result.hidden = false;
-  announce(`${title}. ${where} ${advice}`);
+  const part = fromTemplate('t-unreadable', { icon: icon('fail'), title, message: where, code, advice });
+  return { parts: [part], summary: `${title}. ${where} ${advice}` };
 }
 
-function stateOfVerdict({ verdict }: Evaluated): State {
+export function stateOfVerdict({ verdict }: Evaluated): State {
   if (!verdict.valid) return 'fail';
-  return verdict.issuer.trusted ? 'pass' : 'unsure';
+  return standingOf(verdict) === 'trusted' ? 'pass' : 'unsure';
 }
 
-function titleOf({ verdict, anchored }: Evaluated): string {
-  if (verdict.valid) return prose.titles[verdict.issuer.trusted ? 'trusted' : 'intact'];
+/** What holds of a valid receipt. */
+function standingOf({ issuer, witnessed }: Verification): 'intact' | 'unwitnessed' | 'trusted' {
+  if (!issuer.trusted) return 'intact';
+  return witnessed?.satisfied === false ? 'unwitnessed' : 'trusted';
+}
+
+export function titleOf({ verdict, anchored }: Evaluated): string {
+  if (verdict.valid) return prose.titles[standingOf(verdict)];
   if (verdict.integrity) {
     const failure = verdict.checks.find(({ ok }) => ok === false);
     return lookUp(prose.callTitles, failure?.name ?? null) ?? prose.titles.contradicted;
@@ -74,9 +102,10 @@ function titleOf({ verdict, anchored }: Evaluated): string {
 }
 
 function messageOf({ verdict }: Evaluated, { trust }: Question): string {
-  const { issuer, checks, valid } = verdict;
+  const { issuer, checks, valid, witnessed } = verdict;
   const failure = checks.find(({ ok }) => ok === false);
   if (!valid) return failure ? `${failure.name}: ${failure.detail}` : '';
+  if (witnessed && standingOf(verdict) === 'unwitnessed') return `${later().witnessedText(witnessed)}.`;
   if (issuer.trusted) return formatText(prose.text.vouched, issuer.did, voucher(trust.site));
   const window = checks.find(({ name, ok }) => name === 'key_window' && ok === null);
   return issuer.status === 'registered' || issuer.status === 'unknown' || !window
@@ -92,7 +121,7 @@ function* partsOf(judged: Evaluated, question: Question): Generator<Node> {
   const kind = verdict.family === 'profile' ? verdict.profile : verdict.family;
   yield verdictCard(judged, question, kind);
   yield verdict.valid ? proofOf(judged, kind ?? '') : fromTemplate('t-nothing');
-  if (verdict.family === 'metering' && anchored !== null) yield coverageOf(receipt, verdict);
+  if (verdict.family === 'metering' && anchored !== null) yield later().coverageOf(receipt, verdict);
   yield checksOf(verdict.checks);
   if (anchored !== null) {
     yield signaturesOf(judged);
@@ -111,7 +140,7 @@ function* partsOf(judged: Evaluated, question: Question): Generator<Node> {
 
 function verdictCard(judged: Evaluated, question: Question, kind: string | null): DocumentFragment {
   const { verdict } = judged;
-  const { issuer, integrity, valid, receipt_id } = verdict;
+  const { issuer, integrity, valid, receipt_id, witnessed } = verdict;
   const trusted: State = issuer.trusted ? 'pass' : issuer.status === 'contradicted' ? 'fail' : 'unknown';
   const trustText = issuer.trusted
     ? prose.text.trusted
@@ -133,6 +162,7 @@ function verdictCard(judged: Evaluated, question: Question, kind: string | null)
   });
   const box = card.querySelector<HTMLElement>('.verdict');
   if (box) box.dataset.state = stateOfVerdict(judged);
+  if (witnessed !== null) later().addWitnesses(card, witnessed);
   return card;
 }
 
@@ -151,7 +181,9 @@ function proofOf({ verdict }: Evaluated, kind: string): DocumentFragment {
   const words = lookUp<{ proves: string[]; not: string[] }>(prose.proof, kind) ?? { proves: [], not: [] };
   const { text } = prose;
   const { issuer, checks } = verdict;
-  const shown = checks.filter(({ name, ok }) => ok === true && /^(anchor|re(quest|sponse)$)/.test(name));
+  const shown = checks.filter(
+    ({ name, ok }) => ok === true && /^(anchor|witnessed|re(quest|sponse)$)/.test(name),
+  );
   const signer = issuer.trusted
     ? formatText(text.trustedSigner, issuer.did)
     : formatText(text.keySigner, issuer.key_id);

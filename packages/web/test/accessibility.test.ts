@@ -78,11 +78,11 @@ test('a receipt is verified with the keyboard alone, and the verdict is announce
   const focused = () =>
     page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent);
   const order: unknown[] = [];
-  for (let stop = 0; stop < 5; stop++) {
+  for (let stop = 0; stop < 6; stop++) {
     await page.keyboard.press('Tab');
     order.push(await focused());
   }
-  expect(order).toEqual(['Skip to the content', 'receipt', 'verify', 'receipt-file', 'clear']);
+  expect(order).toEqual(['Skip to the content', 'theme', 'receipt', 'verify', 'receipt-file', 'clear']);
   await page.focus('#receipt');
   await page.keyboard.insertText(documentOf('envelope.json'));
   await page.keyboard.press('Control+Enter');

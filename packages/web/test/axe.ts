@@ -1,6 +1,6 @@
-import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { axeFindings } from './axe-findings.ts';
 
 /** Widths and colour schemes in which pages are tested. */
 export const LOOKS = [
@@ -16,12 +16,16 @@ export function lookOf(width: number, colorScheme: 'light' | 'dark'): BrowserCon
 
 /** Asserts that axe finds nothing up to WCAG 2.2 AA, and that nothing must be scrolled sideways. */
 export async function expectAccessible(page: Page, width: number): Promise<void> {
+  // A page that is loaded when it is wanted has nothing in it until then.
+  await page.waitForSelector('h1');
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() =>
-    (window as unknown as { axe: typeof axe }).axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    }),
-  );
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  await expectNothingForAxe(page);
+}
+
+/** Asserts that axe finds nothing up to WCAG 2.2 AA. @param options as of `axeFindings` */
+export async function expectNothingForAxe(
+  page: Page,
+  options: Parameters<typeof axeFindings>[1] = {},
+): Promise<void> {
+  expect(await axeFindings(page, options)).toEqual([]);
 }

@@ -57,6 +57,8 @@ test('every plot has a name of its own, and a table of the same name beside it',
   const site = await startSite(good);
   const { page, context } = await openAt(browser, `${site.url}/benchmark`);
   await page.waitForSelector('#main[aria-busy="false"]');
+  await page.locator('#material details summary').first().click();
+  await page.waitForSelector('#material details .drawing');
   await page.waitForSelector('#lossless .drawing');
   const names = await page
     .locator('.figure')
@@ -66,9 +68,9 @@ test('every plot has a name of its own, and a table of the same name beside it',
         figure.querySelector('caption')?.textContent,
       ]),
     );
-  expect(names).toHaveLength(8);
+  expect(names).toHaveLength(10);
   for (const [plot, table] of names) expect(plot).toBe(table);
-  expect(new Set(names.map(([plot]) => plot)).size).toBe(8);
+  expect(new Set(names.map(([plot]) => plot)).size).toBe(10);
   await context.close();
   await site.close();
 });

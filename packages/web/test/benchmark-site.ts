@@ -11,7 +11,15 @@ import {
   utf8,
 } from '@tallystick/core';
 import { builtPage } from '../scripts/page.ts';
-import type { Lossless, NodeDocument, NodeName, NodeSummary, Summary } from '../src/benchmark/documents.ts';
+import type {
+  Lossless,
+  Material,
+  MaterialRow,
+  NodeDocument,
+  NodeName,
+  NodeSummary,
+  Summary,
+} from '../src/benchmark/documents.ts';
 
 const DID = 'did:svc:bench';
 const now = Date.now();
@@ -139,11 +147,48 @@ const nodeOf = (about: string, less: number, kinds: readonly string[]): NodeDocu
   ],
 });
 
+const materialRow = (kind: string, kept: number): MaterialRow => ({
+  kind,
+  sources: 3,
+  cases: 24,
+  tiers: ['extractive', 'lines', 'random'].map((tier, i) => {
+    const shares = [kept, kept / 2, kept / 4].map((share) => share / (1 + i));
+    return { tier, kept: shares, kept_ci95: shares.map((share) => [share - 0.02, share + 0.02] as const) };
+  }),
+  minus_lines: [0.1, 0.05, 0],
+  minus_lines_ci95: [0.1, 0.05, 0].map((share) => [share - 0.02, share + 0.02] as const),
+});
+
+const materialPart = (sha256: string) => ({
+  sha256,
+  files: 6,
+  sources: 5,
+  questions: 72,
+  all: materialRow('all', 0.7),
+  by: [materialRow('INI', 0.8), materialRow('YAML', 0.6)],
+  survive: [materialRow('numbers', 0.9)],
+});
+
+const material: Material = {
+  about: 'Material that others wrote.',
+  budgets: BUDGETS,
+  held_out: materialPart('b2'.repeat(32)),
+  development: materialPart('c3'.repeat(32)),
+  worst_cases: ['one', 'two', 'three', 'four', 'five'].map((id) => ({
+    id: `development/yaml/${id}`,
+    kind: 'YAML',
+    budget: 0.25,
+    question: `What is ${id} set to?`,
+    missing: [`${id}: 7`],
+    lines_kept: true,
+  })),
+};
+
 /** The documents that the service would return. */
 export const nodes: Readonly<Record<NodeName, NodeDocument>> = {
   semantic: nodeOf('Facts and answers kept.', 0, ['fact', 'needle']),
   temporal: nodeOf('Facts kept across turns and dates.', 0.02, ['newest', 'older']),
-  modality: { ...nodeOf('By what the text is.', 0.05, ['dialogue', 'logs', 'tables']), lossless },
+  modality: { ...nodeOf('By what the text is.', 0.05, ['dialogue', 'logs', 'tables']), lossless, material },
 };
 
 const summaryOf = ({ about, tiers, paired, ...rest }: NodeDocument): NodeSummary => ({
@@ -200,6 +245,10 @@ export async function startSite(replies: Replies, { trusted = true } = {}) {
   );
   const server = createServer(({ url = '/' }, response) => {
     if (url === '/benchmark') return response.setHeader('content-type', 'text/html').end(html);
+    if (url.startsWith('/assets/')) {
+      const face = readFileSync(new URL(`.${url}`, builtPage('benchmark')));
+      return response.setHeader('content-type', 'font/woff2').end(face);
+    }
     const node = /^\/v1\/compute\/(?:benchmark\/)?(\w+)$/.exec(url)?.[1] ?? '';
     const reply = Object.hasOwn(replies, node) ? replies[node as BenchmarkNode] : { status: 404, body: '' };
     if (reply === null) return response.destroy();

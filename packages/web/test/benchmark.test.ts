@@ -187,6 +187,25 @@ describe('beside the plots', () => {
     expect(await page.locator('main img').count()).toBe(0);
   });
 
+  test('of material that others wrote, the worst rows come first, and only the first losses are open', async () => {
+    const { page } = await openBenchmark();
+    const part = page.locator('#material');
+    const names = part.locator('.kinds').first().locator('tbody th');
+    expect(await names.allTextContents()).toEqual(['all', 'YAML', 'INI', 'numbers']);
+    const cells = part.locator('.kinds').first().locator('tbody tr').nth(1).locator('td');
+    expect((await cells.allTextContents()).at(3)).toMatch(/^\+5\.0/);
+    const lost = part.locator('.cases > li');
+    expect(await lost.evaluateAll((all) => all.map((one) => one.checkVisibility()))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    await part.getByText('Show 2 more').click();
+    expect(await lost.last().innerText()).toMatch(/five set to\?[^]*development\/yaml\/five, at 25%/);
+  });
+
   test('the numbers of others are marked as theirs, and only an address of the web is a link', async () => {
     const { page } = await openBenchmark();
     expect(await page.locator('.peer .tag').allTextContents()).toEqual(['Their numbers', 'Their numbers']);
@@ -208,7 +227,7 @@ describe('the signatures', () => {
       'This page has just checked that all 4 documents are unchanged since did:svc:bench signed them. https://bench.test vouches for the key.',
     );
     const paths = ['/benchmark', '', '/semantic', '/temporal', '/modality'];
-    expect(requests.filter((address) => !address.startsWith('data:')).sort()).toEqual(
+    expect(requests.filter((address) => !/^data:|\/assets\/[\w-]+\.woff2$/.test(address)).sort()).toEqual(
       paths
         .map((path, index) =>
           index === 0 ? `${site.url}${path}` : `${site.url}/v1/compute/benchmark${path}`,
@@ -240,7 +259,7 @@ describe('the signatures', () => {
     const { page } = await openReady(site.url);
     expect(await stateOf(page)).toBe('unsure');
     expect(await page.innerText('#signature h2')).toBe('Unchanged, but not trusted');
-    expect(await page.locator('.drawing').count()).toBe(8);
+    expect(await page.locator('.drawing').count()).toBe(9);
   });
 
   test('a summary that was changed is called out, and nothing of it is drawn', async () => {
@@ -334,7 +353,7 @@ describe('what can’t be read', () => {
     await page.click('text=Read again');
     await page.waitForSelector('.verdict[data-state=pass]');
     await settled(page);
-    expect(await page.locator('.drawing').count()).toBe(8);
+    expect(await page.locator('.drawing').count()).toBe(9);
   });
 
   test('a signed document of another form leaves nothing half drawn', async () => {

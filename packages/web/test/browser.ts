@@ -47,7 +47,7 @@ export async function openAt(
   options: BrowserContextOptions = {},
   html?: string,
 ): Promise<Opened> {
-  const context = await browser.newContext({ acceptDownloads: true, ...options });
+  const context = await browser.newContext({ acceptDownloads: true, locale: 'en-GB', ...options });
   if (html !== undefined) {
     await context.route(url, (route) => route.fulfill({ body: html, contentType: 'text/html' }));
   }

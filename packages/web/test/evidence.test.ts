@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runningClock, startTestService, type TestService } from '../../server/test/service.ts';
+import { receiptIdOf, runningClock, startTestService, type TestService } from '../../server/test/service.ts';
 import { evidenceOf, newTenant } from '../../server/test/tenant.ts';
 import { builtPage } from '../scripts/page.ts';
 import { expectAccessible } from './axe.ts';
@@ -70,6 +70,43 @@ test.each([320, 1440])(
     await context.close();
   },
 );
+
+test('a bundle says which of its receipts are superseded, and by which', async () => {
+  const tenant = await newTenant(service);
+  const hex = (digit: string): string => digit.repeat(64);
+  const meter = async (billed_unit_count: number) => {
+    const bill = {
+      machine_commitment: hex('1'),
+      customer_commitment: hex('2'),
+      salt_commitment: hex('3'),
+      window_start: '2026-02-01T00:00:00Z',
+      window_end: '2026-03-01T00:00:00Z',
+      service_unit: 'pick',
+      rate: { unit_rate_minor: 5, currency: 'EUR', rate_commitment: hex('4') },
+      evidence: [],
+      billed_unit_count,
+    };
+    return receiptIdOf((await service.post('/v1/receipt/metering', bill, tenant.headers)).text);
+  };
+  const [first, second] = [await meter(42), await meter(40)];
+  const call = { corrects: first, correction: second, reason: 'Two picks were counted twice.' };
+  const link = await service.post('/v1/receipt/corrections', call, tenant.headers);
+  expect(link.status, link.text).toBe(200);
+  const file = join(folder, 'corrected.zip');
+  writeFileSync(file, (await evidenceOf(service, tenant)).bytes);
+  const { page, context, complaints } = await openAt(browser, url, {
+    offline: true,
+    reducedMotion: 'reduce',
+  });
+  expect(await verify(page, file)).toBe('unsure');
+  const shown = await page.innerText('#result');
+  expect(shown).toMatch(/Corrections\s+1 superseded; they prove what they proved/);
+  expect(shown).toContain(`${second} corrects ${first}, which is superseded and proves what it proved`);
+  expect(shown).toContain('Reason: Two picks were counted twice.');
+  await expectAccessible(page, 1280);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
 
 test('a bundle with one byte changed is refused, with the reason and the file', async () => {
   const { page, context } = await openAt(browser, url, { offline: true });

@@ -6,6 +6,7 @@
 """
 
 from . import documents
+from ._lib.authority import AnchorAuthority, AnchorHistory, Payee
 from ._lib.call.collector import CallCollector, CollectedAnswer
 from ._lib.call.protocol import CallProtocol
 from ._lib.call.verify_call import CallCheck, CallVerdict, verify_call
@@ -22,6 +23,12 @@ from ._lib.client import (
     RetryPolicy,
     SignedManifest,
     issue,
+)
+from ._lib.corrections import (
+    CorrectedReceipt,
+    CorrectedState,
+    CorrectionVerdict,
+    verify_corrections,
 )
 from ._lib.countersign import anchored_hash, countersign, with_anchor
 from ._lib.did import did_key_of, did_svc, is_did, public_key_of_did_key
@@ -42,7 +49,14 @@ from ._lib.log.anchor_checks import NOT_ASKED, AnchorTransaction
 from ._lib.log.anchor_ref import AnchoredRef, AnchorRef, PendingRef, parse_anchor_ref
 from ._lib.log.anchored import Anchor, AnchoredResult, PendingAnchor
 from ._lib.log.checkpoint import Checkpoint, check_cosignature, open_checkpoint
+from ._lib.log.ml_dsa_cosignature import check_ml_dsa_cosignature, parse_ml_dsa_verifier_key
 from ._lib.log.tlog_proof import TlogProof, parse_tlog_proof
+from ._lib.log.witness_policy import (
+    Witnessed,
+    WitnessPolicy,
+    WitnessPolicyError,
+    parse_witness_policy,
+)
 from ._lib.message_signature import sign_request
 from ._lib.metering import (
     EvidenceClass,
@@ -102,18 +116,28 @@ from ._lib.sessions.verify_session import (
     SessionVerification,
     verify_session,
 )
+from ._lib.streams import (
+    AbsentReceipt,
+    StreamFault,
+    StreamHead,
+    StreamPart,
+    StreamVerdict,
+    next_stream_head,
+    read_stream_head,
+    stream_start,
+    verify_stream,
+)
 from ._lib.trust import (
-    AnchorAuthority,
     CheckedTrust,
     IssuerKey,
     IssuerRecord,
-    Payee,
     Trust,
     TrustBundle,
     TrustPin,
     check_trust,
     root_fingerprint,
 )
+from ._lib.trust_fork import TrustFork, verify_trust_fork
 from ._lib.trust_store import KnownTrust, MemoryTrustStore, SavedTrust, TrustStore
 from ._lib.verify import Issuer, Verification, verify
 
@@ -121,10 +145,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "NOT_ASKED",
+    "AbsentReceipt",
     "AgentAuth",
     "Anchor",
     "AnchorAuthority",
     "AnchorError",
+    "AnchorHistory",
     "AnchorRef",
     "AnchorTransaction",
     "AnchoredRef",
@@ -145,6 +171,9 @@ __all__ = [
     "CollectedAnswer",
     "CollectedCall",
     "ContinuedSession",
+    "CorrectedReceipt",
+    "CorrectedState",
+    "CorrectionVerdict",
     "EnvelopeReceipt",
     "EvidenceClass",
     "EvidenceCounts",
@@ -202,6 +231,10 @@ __all__ = [
     "SigningKey",
     "StandardReceipt",
     "StoredReceipt",
+    "StreamFault",
+    "StreamHead",
+    "StreamPart",
+    "StreamVerdict",
     "TallyError",
     "TlogProof",
     "TokenTransfer",
@@ -209,10 +242,14 @@ __all__ = [
     "ToolServer",
     "Trust",
     "TrustBundle",
+    "TrustFork",
     "TrustPin",
     "TrustStore",
     "Verification",
     "VerificationDocument",
+    "WitnessPolicy",
+    "WitnessPolicyError",
+    "Witnessed",
     "anchored_hash",
     "apply_statement",
     "build_bill",
@@ -220,6 +257,7 @@ __all__ = [
     "canonicalize",
     "check_cosignature",
     "check_issuer_document",
+    "check_ml_dsa_cosignature",
     "check_opened_value",
     "check_opening",
     "check_trust",
@@ -238,6 +276,7 @@ __all__ = [
     "issue",
     "mint_metering",
     "new_salt",
+    "next_stream_head",
     "open_checkpoint",
     "open_seal",
     "open_session",
@@ -247,10 +286,13 @@ __all__ = [
     "own_key_signer",
     "parse_anchor_ref",
     "parse_json",
+    "parse_ml_dsa_verifier_key",
     "parse_tlog_proof",
+    "parse_witness_policy",
     "public_key_of_did_key",
     "read_session_receipt",
     "read_signed_statement",
+    "read_stream_head",
     "root_fingerprint",
     "salt_commitment",
     "salt_of",
@@ -259,10 +301,14 @@ __all__ = [
     "seal_reference",
     "sign_request",
     "sign_statement",
+    "stream_start",
     "verify",
     "verify_call",
+    "verify_corrections",
     "verify_ed25519",
     "verify_foreign",
     "verify_session",
+    "verify_stream",
+    "verify_trust_fork",
     "with_anchor",
 ]

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 __all__ = [
+    "ApiKey",
+    "ApiKeyList",
+    "ApiKeySpent",
     "Balance",
     "BalanceStatement",
     "BalanceStatementLine",
@@ -33,6 +36,15 @@ __all__ = [
     "BenchmarkPaired",
     "BenchmarkPeer",
     "BenchmarkRow",
+    "CallContent",
+    "CallCount",
+    "CallCounts",
+    "CallDetail",
+    "CallDetailAnswered",
+    "CallDetailTimelineItem",
+    "CallDetailTry",
+    "CallRow",
+    "Calls",
     "Citation",
     "Compression",
     "CompressionRemovedItem",
@@ -43,6 +55,8 @@ __all__ = [
     "ComputeDescriptor",
     "ComputeDescriptorAgentOnboarding",
     "ComputeDescriptorNetwork",
+    "CorrectionLink",
+    "Corrections",
     "DidDocument",
     "DidDocumentVerificationMethodItem",
     "Estimate",
@@ -53,11 +67,23 @@ __all__ = [
     "EvidenceExportPeriod",
     "EvidenceExports",
     "EvidenceManifest",
+    "Feedback",
     "KeyOrder",
     "KeyQuote",
     "KeyQuoteDeliveredTo",
     "Leaderboard",
     "LeaderboardMember",
+    "LeafList",
+    "Limits",
+    "LimitsMaxPrice",
+    "LimitsOfCaller",
+    "ListedAnchors",
+    "ListedReceipt",
+    "ListedReceiptAnchored",
+    "ListedReceipts",
+    "ListedSession",
+    "ListedSessions",
+    "LogLeaf",
     "LogStatus",
     "LogStatusChain",
     "Member",
@@ -66,8 +92,14 @@ __all__ = [
     "Model",
     "ModelList",
     "ModelSvc",
+    "ModelSvcDimensions",
     "ModelSvcHealth",
+    "ModelSvcPriceSource",
+    "ModelSvcTariff",
     "Money",
+    "NewApiKey",
+    "NewApiKeySpent",
+    "NewWebhook",
     "Payable",
     "PayableResource",
     "PaymentInstructions",
@@ -102,16 +134,24 @@ __all__ = [
     "RosettaTerm",
     "RosettaTermRequire",
     "Settlement",
+    "SpenderLimits",
+    "SpenderLimitsSpent",
     "Status",
     "StatusEndpoint",
     "StatusLog",
     "StatusLogCheckpoint",
     "StatusModel",
+    "TenantReceipts",
     "TopUp",
     "Usage",
     "UsageAccount",
     "UsageDay",
     "UsageTotal",
+    "Webhook",
+    "WebhookDeliveries",
+    "WebhookDelivery",
+    "WebhookTest",
+    "Webhooks",
     "Withdrawal",
     "Withdrawals",
 ]
@@ -153,6 +193,73 @@ class PurchasedKey(TypedDict):
     paid_until: str
     """Until when the key is good."""
     settlement: Settlement
+
+
+class CallCount(TypedDict):
+    """Sums of calls in a bucket of time."""
+
+    at: str
+    """When the bucket begins."""
+    by: str | None
+    """The model, provider, status or key; null with ``by=none``, or where a call has none."""
+    calls: int
+    """Number of calls."""
+    errors: int
+    """Of them, those that ended with an error."""
+    cost_usdc: str
+    """What they were charged, in USDC."""
+    saving_usdc: str
+    """What compression saved, in USDC."""
+    prompt_tokens: int
+    """Tokens of the prompts."""
+    completion_tokens: int
+    """Tokens of the answers."""
+    p50_ms: int | None
+    """Median of ``total_ms``; null where none is known."""
+    p95_ms: int | None
+    """The ``total_ms`` that 95 % of the calls stay below."""
+
+
+class CallCounts(TypedDict):
+    data: list[CallCount]
+    """One entry for each bucket and group."""
+    counted_from: str | None
+    """The time from which on calls were counted; null where all of the period were."""
+
+
+class NewWebhook(TypedDict):
+    """A webhook with its secret, which is shown this once."""
+
+    id: str
+    """Its id."""
+    url: str
+    """Where messages are sent: an https URL without user name and fragment, at most 2048
+    characters.
+    """
+    events: list[
+        Literal["balance.low", "budget.reached", "key.revoked", "anchor.final", "status.changed"]
+    ]
+    """What it is told of (docs/webhooks.md)."""
+    enabled: bool
+    """Whether messages are sent to it."""
+    disabled_because: Literal["owner", "failing", "gone"] | None
+    """``owner``: you disabled it. ``failing``: it accepted nothing for three days. ``gone``: it
+    answered 410. Null while it is enabled.
+    """
+    disabled_at: str | None
+    """When it was disabled; null while it is enabled."""
+    failing_since: str | None
+    """Since when every attempt has failed; null after one that was accepted."""
+    previous_secret_until: str | None
+    """Until when messages carry a signature by the secret before as well; null if none was
+    rotated away, or it no longer signs.
+    """
+    created_at: str
+    """When it was made."""
+    secret: str
+    """The secret that its messages are signed with: ``whsec_`` and base64. It is shown this
+    once.
+    """
 
 
 class EstimateTokens(TypedDict):
@@ -203,7 +310,7 @@ class Compression(TypedDict):
 
 
 class Price(TypedDict):
-    """What 1,000,000 tokens cost."""
+    """By the tariff of the first call."""
 
     input: Money
     """Of prompt tokens."""
@@ -213,6 +320,8 @@ class Price(TypedDict):
     """Of prompt tokens read from the provider's cache."""
     cache_write: Money
     """Of prompt tokens written to the provider's cache."""
+    cache_write_long: Money
+    """Of those that the cache keeps for an hour or longer."""
 
 
 class EstimateCost(TypedDict):
@@ -256,6 +365,7 @@ class Estimate(TypedDict):
     """What the call would be charged by."""
     compression: Compression
     price_per_million_tokens: Price
+    """What 1,000,000 tokens cost."""
     cost: EstimateCost
     """What the call would be charged."""
     cashback: EstimateCashback
@@ -463,6 +573,132 @@ class Benchmark(TypedDict):
     """What others report of themselves."""
 
 
+class CallDetailTimelineItem(TypedDict):
+    step: Literal["compress", "route", "reserve", "tries", "first_byte", "settle"]
+    """The step; ``route`` includes ``compress``, ``tries`` every call of a provider."""
+    at_ms: float
+    """Milliseconds from the call's acceptance to the beginning of this."""
+    ms: float
+    """How many milliseconds it took."""
+
+
+class CallDetailTry(TypedDict):
+    model: str
+    """The model that was tried."""
+    kind: str
+    """What went wrong."""
+    status: int | None
+    """The provider's HTTP status, if it gave one."""
+    at_ms: float
+    """Milliseconds from the call's acceptance to the beginning of this."""
+    ms: float
+    """How many milliseconds it took."""
+
+
+class CallDetailAnswered(TypedDict):
+    """The try that the answer came from, until the answer began, or was there in one piece; null
+    where there was none, or it is not known.
+    """
+
+    model: str
+    """The model that answered."""
+    provider: str
+    """Its provider."""
+    at_ms: float
+    """Milliseconds from the call's acceptance to the beginning of this."""
+    ms: float
+    """How many milliseconds it took."""
+
+
+class CallDetail(TypedDict):
+    """A call of a model with everything that is known of it."""
+
+    id: str
+    """The id of the receipt; ``call_…`` for a call without one."""
+    at: str
+    """When the call ended."""
+    receipt_id: str | None
+    """The id of the receipt; null for a call that was not billed."""
+    model: str | None
+    """The model that answered, or that a failed call was sent to; null if none was chosen."""
+    requested_model: str
+    """The model that was asked for."""
+    provider: str | None
+    """The provider of the model."""
+    route_reason: str | None
+    """Why the model was chosen: ``outcome.why`` of the routing."""
+    stream: bool
+    """Whether the answer was streamed."""
+    prompt_tokens: int | None
+    """Tokens of the prompt, as billed."""
+    completion_tokens: int | None
+    """Tokens of the answer, as billed."""
+    cached_tokens: int | None
+    """Of the prompt, those read from the provider's cache."""
+    cost_usdc: str
+    """What the call was charged, in USDC."""
+    saving_usdc: str
+    """What compression saved, in USDC."""
+    first_byte_ms: int | None
+    """Milliseconds to the first byte of the answer; null where it is not known."""
+    total_ms: int | None
+    """Milliseconds to the end of the call; null where it is not known, as after a crash."""
+    status: int
+    """The HTTP status of the answer."""
+    error_code: str | None
+    """The code of the error that was answered, or that ended a stream early."""
+    did: str | None
+    """The DID that the call was made under."""
+    key: str | None
+    """The id of an API key, which is no secret."""
+    session: str | None
+    """The ``svc.session`` of the call."""
+    tags: dict[str, str]
+    """The ``svc.tags`` of the call."""
+    request_hash: str | None
+    """The hash of the request, as the receipt has it; null for a call without a receipt."""
+    purpose: str
+    """The purpose in the receipt."""
+    profile: str | None
+    """The profile of the receipt."""
+    content_kept: bool
+    """Whether prompt and answer are kept: ``GET /v1/compute/calls/{id}/content``."""
+    timeline: list[CallDetailTimelineItem]
+    """The steps of the call, in the order of their beginnings; empty where it is not known."""
+    tries: list[CallDetailTry]
+    """Tries that failed."""
+    answered: CallDetailAnswered | None
+    """The try that the answer came from, until the answer began, or was there in one piece; null
+    where there was none, or it is not known.
+    """
+    routing: JsonObject | None
+    """Why the model was chosen: what ``tally route explain`` reads."""
+    billing: JsonObject | None
+    """The bill, as ``svc.billing`` of an answer has it with ``svc.explain``."""
+    compression: JsonObject | None
+    """What became of the prompt, as ``svc.compression`` of an answer has it with
+    ``svc.explain``.
+    """
+
+
+class CallContent(TypedDict):
+    """Prompt and answer of a call."""
+
+    kept_until: str
+    """When it is deleted."""
+    request: JsonObject | None
+    """The body as the caller sent it; null if it is too long to be kept."""
+    sent: JsonObject | None
+    """The body that went to the provider, after routing and compression: in the caller's
+    protocol where the provider speaks it, otherwise as a chat completion. Null if it is too
+    long to be kept.
+    """
+    answer: JsonObject | None
+    """The answer without ``svc``. Of a stream, what was passed on, put together as one chat
+    completion. Null if it is too long to be kept.
+    """
+
+
 class CompressionTotalsMethod(TypedDict):
     calls: int
     """Number of calls that it was used in."""
@@ -547,6 +783,29 @@ class ComputeDescriptor(TypedDict):
     """The chain that the service posts to."""
     agent_onboarding: ComputeDescriptorAgentOnboarding
     """How an agent begins."""
+
+
+class CorrectionLink(TypedDict):
+    """What supersedes it; null if nothing does."""
+
+    link_id: str
+    """The id of the envelope that links both receipts."""
+    receipt_id: str
+    """The id of the other receipt."""
+    receipt_sha256: str
+    """Its anchored hash."""
+    reason: str | None
+    """Why, in words; null if nobody said."""
+    at: str
+    """When the envelope was issued."""
+
+
+class Corrections(TypedDict):
+    receipt_id: str
+    """The id of this receipt."""
+    corrected_by: CorrectionLink | None
+    corrects: CorrectionLink | None
+    """What it supersedes; null if nothing."""
 
 
 class RosettaCrosswalk(TypedDict):
@@ -642,6 +901,62 @@ class Leaderboard(TypedDict):
     """The members."""
 
 
+class LimitsMaxPrice(TypedDict):
+    """The dearest model that may serve calls."""
+
+    prompt: NotRequired[str | None]
+    """The most for 1,000,000 tokens of the prompt, in USDC."""
+    completion: NotRequired[str | None]
+    """The most for 1,000,000 tokens of the answer, in USDC."""
+    request: NotRequired[str | None]
+    """The most that a call is expected to cost, in USDC."""
+
+
+class Limits(TypedDict):
+    """Limits of calls. A member that is absent or null is no limit."""
+
+    day_usdc: NotRequired[str | None]
+    """What the calls of a UTC day may cost, in USDC."""
+    month_usdc: NotRequired[str | None]
+    """What the calls of a calendar month (UTC) may cost, in USDC."""
+    requests_per_minute: NotRequired[int | None]
+    """Calls in a minute."""
+    tokens_per_minute: NotRequired[int | None]
+    """Tokens in a minute, of prompts and answers; a call under way counts with the most that it
+    may use.
+    """
+    models: NotRequired[list[str] | None]
+    """Ids or aliases of the models that may serve calls, and no others."""
+    providers: NotRequired[list[str] | None]
+    """Names of the providers that may serve calls, and no others."""
+    max_price: NotRequired[LimitsMaxPrice | None]
+    """The dearest model that may serve calls."""
+
+
+class SpenderLimitsSpent(TypedDict):
+    """What its calls were charged."""
+
+    day_usdc: str
+    """What its calls of this UTC day were charged, in USDC."""
+    month_usdc: str
+    """What its calls of this calendar month (UTC) were charged, in USDC."""
+
+
+class SpenderLimits(TypedDict):
+    """What calls count in: its limits and spending."""
+
+    spender: str
+    """The id of the API key, or the DID."""
+    limits: Limits
+    spent: SpenderLimitsSpent
+    """What its calls were charged."""
+
+
+class LimitsOfCaller(TypedDict):
+    data: list[SpenderLimits]
+    """The caller itself first; empty for a caller without an account."""
+
+
 class LogStatusChain(TypedDict):
     """Where roots are posted, and by which account."""
 
@@ -678,6 +993,10 @@ class LogStatus(TypedDict):
     """When the next posting is due."""
     chain: LogStatusChain | None
     """Where roots are posted, and by which account."""
+    witnesses: list[str]
+    """The keys of the witnesses that are asked to cosign checkpoints: C2SP verifier keys of type
+    0x04.
+    """
 
 
 class BenchmarkNodeCorpus(TypedDict):
@@ -764,6 +1083,37 @@ class BenchmarkNode(TypedDict):
     """Questions whose facts were lost."""
 
 
+class ModelSvcDimensions(TypedDict):
+    """The lengths of an embedding model's vectors, as far as they are known."""
+
+    default: int
+    """The length where none is asked for."""
+    shorter: Literal["any"] | list[int]
+    """The shorter ones that can be asked for."""
+
+
+class ModelSvcTariff(TypedDict):
+    above_tokens: int | None
+    """Only for prompts of more tokens than this; null for any."""
+    service_tier: Literal["batch", "flex", "priority"] | None
+    """Only for calls that the provider served so; null for any."""
+    price_per_million_tokens: Price
+    """What 1,000,000 tokens cost."""
+
+
+class ModelSvcPriceSource(TypedDict):
+    """Where the prices are from; null for a free model, or one that the operator priced."""
+
+    page: str
+    """The page that states the prices."""
+    read_on: str
+    """The day on which it was read."""
+    copy: bool
+    """Whether a stored copy was read, which may be older than that day."""
+    valid_until: str | None
+    """The last day on which the page promises them; null if it does not say."""
+
+
 class ModelSvcHealth(TypedDict):
     """The state that calls of the last minutes showed, as in ``/status``."""
 
@@ -782,9 +1132,24 @@ class ModelSvc(TypedDict):
     """The most tokens of prompt and answer together."""
     max_output: int | None
     """The most tokens of an answer."""
+    dimensions: NotRequired[ModelSvcDimensions]
+    """The lengths of an embedding model's vectors, as far as they are known."""
     abilities: list[str]
     """What the model takes, such as ``tools``."""
     price_per_million_tokens: Price
+    """What 1,000,000 tokens cost."""
+    tariffs: list[ModelSvcTariff]
+    """Other prices, for some calls. Of those that apply, the last one counts."""
+    price_source: ModelSvcPriceSource | None
+    """Where the prices are from; null for a free model, or one that the operator priced."""
+    retires_at: str | None
+    """The day on which its provider shuts it down; null if none is announced."""
+    successors: list[str]
+    """What its provider recommends instead."""
+    warning: Literal["retired", "price_outdated", "retires_soon", "price_old"] | None
+    """What is wrong with the entry, or will be. With ``retired`` and ``price_outdated`` the
+    model is not called.
+    """
     hardware: str | None
     """What it runs on, as far as is known."""
     region: str | None
@@ -1080,6 +1445,112 @@ class Usage(TypedDict):
     """The account that pays for it."""
 
 
+class Posting(TypedDict):
+    """The first posting whose root covers it; null until there is one."""
+
+    sequence: int
+    """From 1, one for each posting."""
+    tree_size: int
+    """The number of leaves that the root covers."""
+    merkle_root: str
+    """The root hash."""
+    state: Literal["queued", "broadcast", "confirmed", "finalized"]
+    """The hashes under the root are anchored once this is ``finalized``."""
+    scheduled_at: str
+    """When it was due."""
+    tx_hash: str | None
+    """Its transaction; null until it is in a block."""
+    block_height: int | None
+    """Its block; null until it is in one."""
+    block_time: str | None
+    """The block's own time."""
+
+
+class LogLeaf(TypedDict):
+    """A hash in the log."""
+
+    leaf_index: int
+    """Its place in the log, from 0."""
+    canonical_sha256: str
+    """SHA-256 of the canonical JSON (JCS, RFC 8785) of the anchored document: base64url, 43
+    characters.
+    """
+    batch_id: str
+    """The posting that it was scheduled for, to the minute (UTC)."""
+    anchor_ref: str
+    """A reference by which ``GET /v1/anchor/{anchor_ref}`` finds it, now and later."""
+    posting: Posting | None
+
+
+class ListedAnchors(TypedDict):
+    data: list[LogLeaf]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
+
+
+class CallRow(TypedDict):
+    """A call of a model, as its caller's list shows it."""
+
+    id: str
+    """The id of the receipt; ``call_…`` for a call without one."""
+    at: str
+    """When the call ended."""
+    receipt_id: str | None
+    """The id of the receipt; null for a call that was not billed."""
+    model: str | None
+    """The model that answered, or that a failed call was sent to; null if none was chosen."""
+    requested_model: str
+    """The model that was asked for."""
+    provider: str | None
+    """The provider of the model."""
+    route_reason: str | None
+    """Why the model was chosen: ``outcome.why`` of the routing."""
+    stream: bool
+    """Whether the answer was streamed."""
+    prompt_tokens: int | None
+    """Tokens of the prompt, as billed."""
+    completion_tokens: int | None
+    """Tokens of the answer, as billed."""
+    cached_tokens: int | None
+    """Of the prompt, those read from the provider's cache."""
+    cost_usdc: str
+    """What the call was charged, in USDC."""
+    saving_usdc: str
+    """What compression saved, in USDC."""
+    first_byte_ms: int | None
+    """Milliseconds to the first byte of the answer; null where it is not known."""
+    total_ms: int | None
+    """Milliseconds to the end of the call; null where it is not known, as after a crash."""
+    status: int
+    """The HTTP status of the answer."""
+    error_code: str | None
+    """The code of the error that was answered, or that ended a stream early."""
+    did: str | None
+    """The DID that the call was made under."""
+    key: str | None
+    """The id of an API key, which is no secret."""
+    session: str | None
+    """The ``svc.session`` of the call."""
+    tags: dict[str, str]
+    """The ``svc.tags`` of the call."""
+    request_hash: str | None
+    """The hash of the request, as the receipt has it; null for a call without a receipt."""
+    purpose: str
+    """The purpose in the receipt."""
+    profile: str | None
+    """The profile of the receipt."""
+    content_kept: bool
+    """Whether prompt and answer are kept: ``GET /v1/compute/calls/{id}/content``."""
+
+
+class Calls(TypedDict):
+    data: list[CallRow]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
+
+
 EvidenceExportPeriod = TypedDict(
     "EvidenceExportPeriod",
     {
@@ -1113,6 +1584,55 @@ class EvidenceExports(TypedDict):
     """Oldest first."""
 
 
+class ApiKeySpent(TypedDict):
+    """What its calls were charged."""
+
+    day_usdc: str
+    """What its calls of this UTC day were charged, in USDC."""
+    month_usdc: str
+    """What its calls of this calendar month (UTC) were charged, in USDC."""
+
+
+class ApiKey(TypedDict):
+    """An API key, without the key itself."""
+
+    id: str
+    """The id of an API key, which is no secret."""
+    name: str | None
+    """Its name; null where it has none."""
+    created_at: str
+    """When it was made."""
+    last_used_at: str | None
+    """When a request last came with it, to within some seconds; null where none did."""
+    expires_at: str | None
+    """When it stops working; null for never."""
+    revoked_at: str | None
+    """When it was revoked; null where it was not."""
+    manages: bool
+    """Whether it may make and change keys of the account."""
+    keep: bool
+    """Whether prompt and answer of its calls are kept where the operator allows it and the call
+    does not say ``svc.keep`` itself.
+    """
+    limits: Limits
+    spent: ApiKeySpent
+    """What its calls were charged."""
+
+
+class ApiKeyList(TypedDict):
+    data: list[ApiKey]
+    """The keys, newest first."""
+    next_cursor: str | None
+    """The ``cursor`` of the next page; null on the last one."""
+
+
+class LeafList(TypedDict):
+    data: list[LogLeaf]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
+
+
 class ModelList(TypedDict):
     object: Literal["list"]
     """Always this."""
@@ -1144,30 +1664,167 @@ class Payable(TypedDict):
     """What can be paid for."""
 
 
-class Posting(TypedDict):
-    """A root that goes to the chain."""
-
-    sequence: int
-    """From 1, one for each posting."""
-    tree_size: int
-    """The number of leaves that the root covers."""
-    merkle_root: str
-    """The root hash."""
-    state: Literal["queued", "broadcast", "confirmed", "finalized"]
-    """The hashes under the root are anchored once this is ``finalized``."""
-    scheduled_at: str
-    """When it was due."""
-    tx_hash: str | None
-    """Its transaction; null until it is in a block."""
-    block_height: int | None
-    """Its block; null until it is in one."""
-    block_time: str | None
-    """The block's own time."""
-
-
 class Postings(TypedDict):
-    postings: list[Posting]
-    """The postings."""
+    data: list[Posting | None]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
+    postings: list[Posting | None]
+    """The same as ``data``."""
+
+
+class ListedReceiptAnchored(TypedDict):
+    """Its place in the log."""
+
+    leaf_index: int | None
+    """From 0; null if it is not in the log."""
+
+
+class ListedReceipt(TypedDict):
+    """A receipt in a list: ``GET /v1/receipt/{id}`` answers it whole."""
+
+    receipt_id: str
+    """The id of the receipt."""
+    at: str
+    """When it was issued."""
+    profile: str
+    """Its profile, or ``metering``."""
+    purpose: str | None
+    """The purpose that it states."""
+    did: str | None
+    """The agent that it names."""
+    key: str | None
+    """The API key that it was made with."""
+    model: str | None
+    """The model of the call that it is of."""
+    provider: str | None
+    """The provider of that model."""
+    status: Literal["ok", "error"] | None
+    """How that call ended: ``error`` where its answer broke off."""
+    request_hash: str | None
+    """SHA-256 of the request or the subject, in hex."""
+    session: str | None
+    """The session that it is a step of."""
+    cost_usdc: str | None
+    """What was paid for it; null where that is not known."""
+    anchored: ListedReceiptAnchored
+    """Its place in the log."""
+    expires_at: str
+    """Until when the service keeps it."""
+
+
+class ListedReceipts(TypedDict):
+    data: list[ListedReceipt]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
+
+
+class ListedSession(TypedDict):
+    """A session in a list."""
+
+    session: str
+    """Its id: the ``svc.session`` of its calls, or the ``session_id`` that it was opened with."""
+    at: str
+    """When its first call ended or its first receipt was issued."""
+    last_at: str
+    """When its last call ended or its last receipt was issued, so far."""
+    calls: int
+    """Calls of models under its id."""
+    errors: int
+    """Calls among them that went wrong."""
+    receipts: int
+    """Receipts of the session that the service signed; 0 where it was not opened here."""
+    tool_calls: int
+    """Receipts among them of calls of tools."""
+    cost_usdc: str
+    """What its calls and its receipts cost."""
+
+
+class ListedSessions(TypedDict):
+    data: list[ListedSession]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
+
+
+class TenantReceipts(TypedDict):
+    data: list[ListedReceipt]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
+
+
+class WebhookDelivery(TypedDict):
+    """A message to a webhook, and what became of it."""
+
+    id: str
+    """The id of the message, sent as ``webhook-id``."""
+    type: str
+    """The event, or ``webhook.test``."""
+    at: str
+    """When the message was made."""
+    state: Literal["waiting", "delivered", "failed"]
+    """What became of it."""
+    attempts: int
+    """How often it was sent."""
+    next_attempt_at: str | None
+    """When it is sent again; null if it is not."""
+    last_attempt_at: str | None
+    """When it was sent last; null before."""
+    status: int | None
+    """HTTP status of the last answer; null without one."""
+    problem: str | None
+    """Why the last attempt failed."""
+    took_ms: int | None
+    """Milliseconds that the last attempt took."""
+    message: JsonObject
+    """What is sent: ``type``, ``timestamp`` and ``data``."""
+
+
+class WebhookDeliveries(TypedDict):
+    data: list[WebhookDelivery]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
+
+
+class Webhook(TypedDict):
+    """A webhook, without its secret."""
+
+    id: str
+    """Its id."""
+    url: str
+    """Where messages are sent: an https URL without user name and fragment, at most 2048
+    characters.
+    """
+    events: list[
+        Literal["balance.low", "budget.reached", "key.revoked", "anchor.final", "status.changed"]
+    ]
+    """What it is told of (docs/webhooks.md)."""
+    enabled: bool
+    """Whether messages are sent to it."""
+    disabled_because: Literal["owner", "failing", "gone"] | None
+    """``owner``: you disabled it. ``failing``: it accepted nothing for three days. ``gone``: it
+    answered 410. Null while it is enabled.
+    """
+    disabled_at: str | None
+    """When it was disabled; null while it is enabled."""
+    failing_since: str | None
+    """Since when every attempt has failed; null after one that was accepted."""
+    previous_secret_until: str | None
+    """Until when messages carry a signature by the secret before as well; null if none was
+    rotated away, or it no longer signs.
+    """
+    created_at: str
+    """When it was made."""
+
+
+class Webhooks(TypedDict):
+    data: list[Webhook]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
 
 
 class Withdrawal(TypedDict):
@@ -1492,6 +2149,60 @@ class KeyQuote(PaymentInstructions):
     """
 
 
+class Feedback(TypedDict):
+    """How a caller rates an answer."""
+
+    receipt_id: str
+    """Id of the receipt of the rated call."""
+    model: str
+    """Id of the model that answered."""
+    score: int
+    """From 0 for a useless answer to 100 for one as good as can be."""
+    label: Literal["good", "bad"] | None
+    """``good`` is a score of 100, ``bad`` one of 0."""
+    comment: str | None
+    """As it was given."""
+    rated_at: str
+    """When the call was rated."""
+
+
+class NewApiKeySpent(TypedDict):
+    """What its calls were charged."""
+
+    day_usdc: str
+    """What its calls of this UTC day were charged, in USDC."""
+    month_usdc: str
+    """What its calls of this calendar month (UTC) were charged, in USDC."""
+
+
+class NewApiKey(TypedDict):
+    """An API key that was just made, with the key itself."""
+
+    id: str
+    """The id of an API key, which is no secret."""
+    name: str | None
+    """Its name; null where it has none."""
+    created_at: str
+    """When it was made."""
+    last_used_at: str | None
+    """When a request last came with it, to within some seconds; null where none did."""
+    expires_at: str | None
+    """When it stops working; null for never."""
+    revoked_at: str | None
+    """When it was revoked; null where it was not."""
+    manages: bool
+    """Whether it may make and change keys of the account."""
+    keep: bool
+    """Whether prompt and answer of its calls are kept where the operator allows it and the call
+    does not say ``svc.keep`` itself.
+    """
+    limits: Limits
+    spent: NewApiKeySpent
+    """What its calls were charged."""
+    key: str
+    """The key itself. It is shown here and never again."""
+
+
 class RecommendationAlternative(TypedDict):
     profile: Literal["nano", "standard", "pq"]
     """The profile."""
@@ -1514,6 +2225,11 @@ class Recommendation(TypedDict):
     """What a receipt of it costs."""
     alternatives: list[RecommendationAlternative]
     """The other profiles."""
+
+
+class WebhookTest(TypedDict):
+    id: str
+    """The id of the message."""
 
 
 class TopUp(TypedDict):

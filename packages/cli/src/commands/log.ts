@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { writeOut } from '../files.ts';
 import { printCheckpoint } from '../log/checkpoint.ts';
-import { prove } from '../log/prove.ts';
+import { verifyForkFile } from '../log/fork.ts';
+import { prove, proveByCose } from '../log/prove.ts';
 import { logTrust, type TrustOptions } from '../log/trusted.ts';
 import { requireOperator } from '../operator.ts';
-import { printJson, remark, UsageError } from '../output.ts';
+import { type Exit, printJson, remark, UsageError } from '../output.ts';
 import { urlOption } from '../service.ts';
 import { trustOptions } from '../verify-options.ts';
 
@@ -14,7 +15,7 @@ interface Remote extends TrustOptions {
 }
 
 /** `tally log`: checks a service's anchor log from outside. */
-export function logCommands(program: Command): void {
+export function logCommands(program: Command, finish: (exit: Exit) => void): void {
   const log = program
     .command('log')
     .summary('check, prove and watch the anchor log')
@@ -44,17 +45,40 @@ export function logCommands(program: Command): void {
       )
       .argument('<what>', 'a hash, the index of a leaf, or the file of a receipt')
       .addOption(urlOption())
-      .option('--out <file>', 'write the proof to a file'),
+      .option('--out <file>', 'write the proof to a file')
+      .option('--cose', 'as a COSE Receipt (RFC 9942), with --out'),
   )
     .option('--json', 'as JSON')
     .addHelpText('after', PROVE_HELP)
     .action(proveIt);
+
+  log
+    .command('fork')
+    .summary('check a proof that a log forked')
+    .description(
+      'Proofs that a log signed two trees that contradict each other, as tally log monitor writes them.',
+    )
+    .command('verify')
+    .summary('check a fork file, offline')
+    .description(
+      'Checks a fork file by itself: both signatures by the log’s key, and the hashes that contradict each other. Compare the key with that of the log that you mean.',
+    )
+    .argument('<file>', 'the fork file')
+    .option('--json', 'as JSON')
+    .addHelpText('after', FORK_HELP)
+    .action(async (file: string, { json }: { json?: boolean }) =>
+      finish(await verifyForkFile(file, json === true)),
+    );
 }
 
 const PROVE_HELP = `
 Examples:
   $ tally log prove receipt.json --out receipt.tlog-proof
+  $ tally log prove receipt.json --cose --out receipt.cbor
   $ tally log prove 117`;
+
+const FORK_HELP = `
+Exit status: 0 it proves a fork, 1 it proves none, 2 wrong usage.`;
 
 async function checkpoint(
   { url, local, json, ...trust }: Remote & { local?: boolean },
@@ -70,7 +94,19 @@ async function checkpoint(
   await (await requireOperator('tally log checkpoint --local')).printLocalCheckpoint(json === true);
 }
 
-async function proveIt(what: string, { url, out, json, ...trust }: Remote & { out?: string }): Promise<void> {
+async function proveIt(
+  what: string,
+  { url, out, json, cose, ...trust }: Remote & { out?: string; cose?: boolean },
+): Promise<void> {
+  if (cose === true) {
+    if (out === undefined)
+      throw new UsageError('A COSE Receipt is binary: say where to write it, with --out.');
+    const { bytes, place, entry } = await proveByCose(what, url, await logTrust(trust));
+    writeOut(out, bytes);
+    if (json) printJson({ entry, file: out });
+    else remark(`Wrote the receipt of ${place} to ${out}. Check it: tally verify ${out} --entry ${entry}`);
+    return;
+  }
   const { text, origin, index, size } = await prove(what, url, await logTrust(trust));
   if (out !== undefined) writeOut(out, text);
   if (json) printJson({ origin, index, size, ...(out === undefined ? { proof: text } : { file: out }) });

@@ -1,11 +1,14 @@
-import { checkTrustBundle, isObject, type JsonValue, TallyError, type TrustBundle } from '@tallystick/core';
+import { checkTrustBundle, isObject, type JsonValue, TallyError } from '@tallystick/core';
 import { type Command, Option } from 'commander';
 import { writeOut } from '../files.ts';
 import { nameOf, readJson } from '../input.ts';
-import { paint, print, printJson, remark, UsageError } from '../output.ts';
+import { type Exit, paint, print, printJson, remark, UsageError } from '../output.ts';
 import { printable } from '../printable.ts';
 import { DEFAULT_URL, serviceAt, serviceUrl } from '../service.ts';
 import { forgetStatus } from '../status/last-seen.ts';
+import { type AuditOptions, auditTrust } from '../trust/audit.ts';
+import { saveTrustFork, verifyTrustForkFile } from '../trust/fork.ts';
+import { showBundle } from '../trust/show.ts';
 import { rootFingerprintOption } from '../trust-sources.ts';
 import {
   allSavedTrust,
@@ -19,7 +22,7 @@ import {
 type Checked = Awaited<ReturnType<typeof checkTrustBundle>>;
 
 /** `tally trust`: manages the trust bundles of services, and, for operators, publishes one. */
-export function trustCommands(program: Command): void {
+export function trustCommands(program: Command, finish: (exit: Exit) => void): void {
   const trust = program
     .command('trust')
     .summary('fetch, show and publish trust bundles')
@@ -53,9 +56,59 @@ export function trustCommands(program: Command): void {
     .action(fetchTrust);
 
   trust
+    .command('audit')
+    .summary('check that a service’s bundles are one line')
+    .description(
+      'Walks the bundles of a service from the newest to the first: each must be signed by the root and be the one that the next ' +
+        'names, and no log, account or key may vanish without being in the history. Compares them with the bundle that this ' +
+        'machine keeps, and writes a proof where two contradict each other.',
+    )
+    .addArgument(
+      program
+        .createArgument('[url]', 'the service (default: TALLY_URL, or this machine)')
+        .argParser(serviceUrl),
+    )
+    .option(
+      '--root <fingerprint>',
+      'the fingerprint that you expect of the root (sha256:…)',
+      rootFingerprintOption,
+    )
+    .option('--to-kept', 'end at the bundle that this machine keeps, not at the first')
+    .option(
+      '--fork-out <file>',
+      'file for the proof of a fork (default: in the folder trust-forks of the tally home)',
+    )
+    .option('--json', 'as JSON')
+    .addHelpText('after', AUDIT_HELP)
+    .action(async (url: string | undefined, options: AuditOptions) =>
+      finish(await auditTrust(url ?? serviceUrl(process.env.TALLY_URL || DEFAULT_URL), options)),
+    );
+
+  trust
+    .command('fork')
+    .summary('check a proof that a root contradicts itself')
+    .description(
+      'Proofs that a root signed two bundles that contradict each other, as tally trust audit writes them.',
+    )
+    .command('verify')
+    .summary('check a fork file, offline')
+    .description(
+      'Checks a fork file by itself: both signatures by the root, and what contradicts. Compare the root with that of the service that you mean.',
+    )
+    .argument('<file>', 'the fork file')
+    .option('--json', 'as JSON')
+    .addHelpText('after', FORK_HELP)
+    .action(async (file: string, { json }: { json?: boolean }) =>
+      finish(await verifyTrustForkFile(file, json === true)),
+    );
+
+  trust
     .command('show')
     .summary('show the saved bundles, or one in a file')
-    .description('Shows the saved bundles, or the bundle in a file, whether expired or not.')
+    .description(
+      'Shows the saved bundles, or the bundle in a file, whether expired or not: its log, posting account and keys, the earlier ones ' +
+        'in its history with their times, and the hash of the bundle before it.',
+    )
     .argument('[file]', 'a bundle: a file, or - for standard input')
     .option('--json', 'as JSON')
     .action(showTrust);
@@ -77,6 +130,14 @@ export function trustCommands(program: Command): void {
     });
 }
 
+const AUDIT_HELP = `
+Exit status: 0 one line, 1 something contradicts, 2 wrong usage, 3 nothing
+contradicts, but the line does not reach its end, because a bundle is not kept
+or names none before it.`;
+
+const FORK_HELP = `
+Exit status: 0 it proves a fork, 1 it proves none, 2 wrong usage.`;
+
 const FETCH_HELP = `
 Examples:
   $ tally trust fetch https://receipts.example.com --root sha256:9f86d081…
@@ -91,7 +152,9 @@ async function fetchTrust(
   assertPin(url, before, options.root);
   const { text, json: body } = await serviceAt(url).get('/.well-known/trust.json');
   const expected = { now: Date.now(), pin: before?.pin, root: options.root };
-  const checked = await checkTrustBundle(body, expected).catch((error: unknown) => {
+  const checked = await checkTrustBundle(body, expected).catch(async (error: unknown) => {
+    if (before !== null && error instanceof TallyError && error.code === 'trust_rollback')
+      await proveFork(body, before);
     throw refused(error, url, before !== null);
   });
   const file = saveTrust({ url, ...checked });
@@ -99,13 +162,23 @@ async function fetchTrust(
   if (options.replace) forgetStatus(url);
   if (options.out !== undefined) writeOut(options.out, `${text}\n`);
   if (options.json) return printJson({ url, file, root: checked.pin.root, bundle: checked.bundle });
-  show(checked);
+  showBundle(checked);
   if (before === null && options.root === undefined) {
     remark(
       'First fetch: the root is pinned from now on. Compare its fingerprint with one that you got another way.',
     );
   }
   remark(`Saved to ${file}.`);
+}
+
+/** Writes the proof where the service's bundle and the saved one are a fork. */
+async function proveFork(body: JsonValue, { pin, bundle }: SavedTrust): Promise<void> {
+  const served = await checkTrustBundle(body, { now: 0, root: pin.root });
+  const file = await saveTrustFork([bundle, served.bundle]);
+  if (file !== null)
+    remark(
+      `The root contradicts itself. The proof is in ${file}. Check it anywhere: tally trust fork verify ${file}`,
+    );
 }
 
 /** @throws trust_root_mismatch when --root gives another root than the one that is pinned */
@@ -136,7 +209,7 @@ async function showTrust(file: string | undefined, { json }: { json?: boolean })
     const document = await readJson(file);
     const checked = await checkShown(document, nameOf(file));
     if (json) printJson({ root: checked.pin.root, bundle: checked.bundle });
-    else show(checked);
+    else showBundle(checked);
     return;
   }
   const { saved, refused: damaged } = allSavedTrust();
@@ -146,32 +219,17 @@ async function showTrust(file: string | undefined, { json }: { json?: boolean })
   }
   for (const one of saved) {
     print(`${paint('bold', 'service')}  ${printable(one.url)}`);
-    show(one);
+    showBundle(one);
   }
   for (const { reason } of damaged) remark(reason);
   if (saved.length === 0) remark('No trust is saved. Fetch it once: tally trust fetch <url of the service>');
 }
 
-/** Checks everything but the expiry, which `show` prints. */
+/** Checks everything but the expiry, which `showBundle` prints. */
 function checkShown(document: JsonValue, name: string): Promise<Checked> {
   const bundle = isObject(document) && isObject(document.bundle) ? document.bundle : document;
   return checkTrustBundle(bundle, { now: 0 }).catch((error: unknown) => {
     if (!(error instanceof TallyError)) throw error;
     throw new TallyError(error.code, `${name}: ${error.message}`, { field: error.field, cause: error });
   });
-}
-
-function show({ bundle, pin }: Pick<Checked, 'bundle' | 'pin'>): void {
-  print(`${paint('bold', 'root')}     ${pin.root}`);
-  print(`${paint('bold', 'version')}  ${bundle.version}, issued ${bundle.issued_at}, ${expiry(bundle)}`);
-  for (const issuer of bundle.issuers) {
-    print(`${paint('bold', 'issuer')}   ${printable(issuer.did)}  ${issuer.status}`);
-    for (const key of issuer.keys)
-      print(`           ${key.purpose.padEnd(10)} ${key.state.padEnd(8)} ${printable(key.key_id)}`);
-  }
-}
-
-function expiry({ expires_at }: TrustBundle): string {
-  const expired = Date.parse(expires_at) <= Date.now();
-  return expired ? paint('red', `expired ${expires_at}`) : `expires ${expires_at}`;
 }

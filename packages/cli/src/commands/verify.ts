@@ -24,12 +24,15 @@ export function verifyCommand(program: Command, finish: (exit: Exit) => void): v
       )
       .summary('verify receipts, offline')
       .description(
-        'Verifies receipts of any family, and their anchors. Knows the receipts of other makers too: Acta, x402, DSSE with in-toto, tlog-proofs, x-agent-trust. Needs no network: trust comes from bundles saved by `tally trust fetch`. With --rpc the chain is asked as well. Of several files it says one line each. With --request and --response it verifies an inference call of any protocol.',
+        'Verifies receipts of any family, and their anchors. Knows the receipts of other makers too: Acta, x402, DSSE with in-toto, tlog-proofs, COSE Receipts, x-agent-trust. Needs no network: trust comes from bundles saved by `tally trust fetch`. With --rpc the chain is asked as well. Of several files it says one line each. With --request and --response it verifies an inference call of any protocol.',
       ),
   )
     .option('--evidence <file>', 'the evidence of a metering receipt: leaves or receipts, NDJSON or CSV')
     .option('--key <key>', 'a key that must have signed it, or a file with one; may be repeated', collect, [])
-    .option('--entry <file>', 'for a tlog-proof: the entry that it is about, as a file or 64 hex digits')
+    .option(
+      '--entry <file>',
+      'for a tlog-proof or COSE Receipt: the entry that it is about, as a file or 64 hex digits',
+    )
     .option('--request <file>', 'for an inference call: the request body as it was sent')
     .option('--response <file>', 'for an inference call: the response body, or the bytes of the stream')
     .addOption(
@@ -84,7 +87,8 @@ Exit status, of several files the worst (1, then 2, then 3):
   0  valid, and the issuer is trusted
   1  not valid, or no receipt at all
   2  wrong usage, or a file that can't be read
-  3  intact, but the issuer is not trusted
+  3  intact, but the issuer is not trusted, or the witnesses of --witness-policy
+     are not enough
 
 Examples:
   $ tally trust fetch                               once, with the network
@@ -94,6 +98,8 @@ Examples:
   $ tally verify receipt.json --anchor anchor.json  that the log has it, offline
   $ tally verify receipt.json --anchor anchor.json --rpc https://rpc.example.com
                                                     and since when
+  $ tally verify receipt.json --anchor anchor.json --witness-policy policy.txt
+                                                    and that witnesses saw it
   $ tally verify receipt.json --trust bundle.json   with a bundle from elsewhere
   $ tally verify receipt.json --request req.json --response res.json
                                                     what was asked and answered

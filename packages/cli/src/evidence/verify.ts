@@ -5,17 +5,21 @@ import {
   type ByteSource,
   EvidenceFault,
   verifyBundle,
+  witnessedText,
 } from '@tallystick/core';
+import { correctionLine } from '../corrections.ts';
 import { unreadable } from '../files.ts';
 import { nodeSha256 } from '../meter/sha256.ts';
 import { EXIT, type Exit, paint, print, printJson, remark } from '../output.ts';
 import { printable } from '../printable.ts';
 import { bar, ProgressLine } from '../progress-line.ts';
 import { trustSources } from '../trust-sources.ts';
+import { readWitnessPolicy } from '../witness-policy.ts';
 
-interface BundleFlags {
+export interface BundleFlags {
   readonly trust?: string;
   readonly root?: string;
+  readonly witnessPolicy?: string;
   readonly json?: boolean;
 }
 
@@ -27,6 +31,7 @@ export async function verifyEvidence(file: string, options: BundleFlags): Promis
   const { sources, refused } = await trustSources(options.trust, { now, root: options.root });
   for (const { from, reason } of refused) remark(`The saved bundle of ${from} was not used. ${reason}`);
   const roots = [...(options.root === undefined ? [] : [options.root]), ...sources.map(({ root }) => root)];
+  const witnessPolicy = await readWitnessPolicy(options.witnessPolicy);
   const progress = new ProgressLine(process.stderr);
   try {
     const verdict = await withFile(file, (source) =>
@@ -35,6 +40,7 @@ export async function verifyEvidence(file: string, options: BundleFlags): Promis
         roots,
         bundles: sources.map(({ bundle }) => bundle),
         sha256: nodeSha256,
+        witnessPolicy,
         progress: (done) => progress.draw(() => progressText(done)),
       }),
     );
@@ -81,12 +87,21 @@ async function readRange(handle: FileHandle, from: number, to: number): Promise<
 }
 
 function printVerdict(verdict: BundleVerdict, { known, json }: { known: boolean; json: boolean }): Exit {
-  const { manifest, root, trusted, receipts, anchored, metering, untrusted, purged, files } = verdict;
+  const { manifest, root, trusted, receipts, anchored, metering, untrusted, purged, files, witnessed } =
+    verdict;
   const { tenant, period, issued_at, issuer_did } = manifest;
   if (json) {
     const counts = { receipts, anchored, metering, untrusted, purged, files };
-    const summary = { intact: true, trusted, root, ...counts, manifest_sha256: verdict.manifestSha256 };
-    printJson({ ...summary, tenant, period, issued_at, issuer_did });
+    const summary = {
+      intact: true,
+      trusted,
+      witnessed,
+      root,
+      ...counts,
+      manifest_sha256: verdict.manifestSha256,
+    };
+    const { completeness, superseded, corrections } = verdict;
+    printJson({ ...summary, tenant, period, issued_at, issuer_did, completeness, superseded, corrections });
   } else {
     const [mark, headline] = trusted
       ? [paint('green', '✓'), 'Intact, and signed under a root that you know']
@@ -98,17 +113,48 @@ function printVerdict(verdict: BundleVerdict, { known, json }: { known: boolean;
       ['tenant', tenant],
       ['period', `${period.from} up to ${period.to}, exported ${issued_at}`],
       ['receipts', `${receipts}: ${anchored} anchored, ${metering} for metering`],
+      ...(witnessed === null ? [] : [['witnessed', bundleWitnesses(verdict)] as const]),
+      ...(verdict.corrections.length === 0 ? [] : [['corrected', correctedText(verdict)] as const]),
       ['purged', `${purged}, in ${manifest.purged.length} signed records`],
+      ['complete', completenessText(verdict.completeness)],
       ['files', String(files)],
       ['manifest', `sha256:${verdict.manifestSha256}`],
     ];
-    for (const [name, text] of rows) print(`  ${name.padEnd(8)}  ${printable(text)}`);
+    for (const [name, text] of rows) print(`  ${name.padEnd(9)}  ${printable(text)}`);
+    for (const correction of verdict.corrections) print(correctionLine(correction));
   }
+  for (const { index, sha256, reason } of verdict.completeness?.absent ?? []) {
+    remark(`Receipt ${index} of the stream is here as its hash alone (${reason}): ${sha256}`);
+  }
+  for (const { detail } of verdict.completeness?.faults ?? []) remark(detail);
   if (untrusted > 0) remark(`The keys of ${untrusted} receipts are no longer vouched for.`);
   if (!trusted) {
     remark('A bundle can’t vouch for itself: compare the root with one that you got another way (--root).');
   }
-  return trusted ? EXIT.ok : EXIT.untrusted;
+  if (verdict.completeness?.complete === false) return EXIT.failed;
+  if (verdict.corrections.some(({ valid }) => !valid)) return EXIT.failed;
+  return trusted && witnessed?.satisfied !== false ? EXIT.ok : EXIT.untrusted;
+}
+
+function bundleWitnesses({ witnessed, unwitnessed, anchored }: BundleVerdict): string {
+  if (witnessed === null) return '';
+  const all = `each anchored receipt: ${witnessedText(witnessed)}`;
+  return unwitnessed === 0 ? all : `${unwitnessed} of ${anchored} anchored receipts are not. Of ${all}`;
+}
+
+function correctedText({ corrections, superseded }: BundleVerdict): string {
+  const faulty = corrections.filter(({ valid }) => !valid).length;
+  const others = faulty === 0 ? '' : `; ${faulty} of ${corrections.length} corrections are at fault`;
+  return `${superseded} receipts are superseded, and prove what they proved${others}`;
+}
+
+function completenessText(completeness: BundleVerdict['completeness']): string {
+  if (completeness === null) return 'not shown: the bundle has no heads of the tenant’s stream';
+  const { complete, first, last, since, at, absent, faults } = completeness;
+  if (!complete) return `no: ${faults.length} faults`;
+  const count = last - first + 1;
+  const gone = absent.length === 0 ? '' : `, ${absent.length} of them as hashes alone`;
+  return `all ${count} receipts that the head of ${at} counts since ${first === 1 ? since : `number ${first}`}${gone}`;
 }
 
 function showRefused({ reason, message, path }: EvidenceFault, json: boolean): Exit {

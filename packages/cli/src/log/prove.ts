@@ -5,9 +5,11 @@ import {
   TallyError,
   TILE_WIDTH,
   toBase64url,
+  toHex,
   verifyInclusion,
 } from '@tallystick/core';
 import { hashIn, hashOfFile } from '../anchor/hash.ts';
+import { judgeForeign } from '../foreign.ts';
 import { serviceAt } from '../service.ts';
 import type { TrustSource } from '../trust-sources.ts';
 import { fetchCheckpoint } from './checkpoint.ts';
@@ -38,6 +40,35 @@ export async function prove(what: string, url: string, sources: readonly TrustSo
     throw new TallyError('anchor_not_found', 'No checkpoint covers the hash yet. Try again in a second.');
   }
   return checkedProof(text, hash, sources);
+}
+
+/** A COSE Receipt that was checked. */
+export interface CoseProof {
+  readonly bytes: Uint8Array;
+  /** `index 3 of 17` */
+  readonly place: string;
+  /** The 32 bytes that it is about, in hex. */
+  readonly entry: string;
+}
+
+/**
+ * Fetches the COSE Receipt of a hash in a service's log, and checks it under the key that saved trust has for it.
+ * @param what a hash, the index of a leaf, or the file of a receipt
+ * @throws anchor_not_found, cose_invalid; the service's refusals
+ */
+export async function proveByCose(
+  what: string,
+  url: string,
+  sources: readonly TrustSource[],
+): Promise<CoseProof> {
+  const entry = await hashFor(what, url, sources);
+  const bytes = await serviceAt(url).download(`/v1/anchor/${toBase64url(entry)}/receipt.cbor`, '*/*');
+  const judged = await judgeForeign(bytes, { now: Date.now(), keys: [], entry, sources });
+  const verdict = judged?.verdict;
+  if (verdict?.family === 'cose_receipt' && verdict.valid && verdict.issuer.trusted)
+    return { bytes, place: verdict.profile ?? '', entry: toHex(entry) };
+  const failure = verdict?.checks.find(({ ok }) => ok === false)?.detail;
+  throw new TallyError('cose_invalid', failure ?? 'Saved trust does not vouch for the key of this receipt.');
 }
 
 async function checkedProof(text: string, hash: Uint8Array, sources: readonly TrustSource[]): Promise<Proof> {

@@ -6,6 +6,7 @@ import {
   type ReferenceState,
   type SessionVerification,
   TallyError,
+  type Trust,
   trustOf,
   verifySession,
 } from '@tallystick/core';
@@ -131,13 +132,12 @@ interface Basis {
   readonly referenced: readonly JsonValue[];
 }
 
-/** The verdict by the first bundle that trusts the session; without one, by none. */
+/** The verdict by the first bundle that trusts the session; without one, by the logs of all. */
 async function judge(
   file: Uint8Array,
   { now, key, sources, referenced }: Basis,
 ): Promise<SessionVerification> {
-  const verdictBy = async (source?: TrustSource): Promise<SessionVerification> => {
-    const trust = source && trustOf(source.bundle.issuers, [source.bundle]);
+  const verdictBy = async (trust: Trust): Promise<SessionVerification> => {
     try {
       return await verifySession(file, { now, key, referenced, trust });
     } catch (error) {
@@ -146,12 +146,13 @@ async function judge(
     }
   };
   if (key === undefined) {
-    for (const source of sources) {
-      const verdict = await verdictBy(source);
+    for (const { bundle } of sources) {
+      const verdict = await verdictBy(trustOf(bundle.issuers, [bundle]));
       if (verdict.trusted) return verdict;
     }
   }
-  return verdictBy();
+  const logs = sources.map(({ bundle }) => bundle);
+  return verdictBy(trustOf([], logs));
 }
 
 function exitOf({ valid, trusted }: SessionVerification): Exit {

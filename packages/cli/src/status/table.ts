@@ -86,22 +86,23 @@ function endpointLine({
   return `${paint(COLOURS[state], `${MARKS[state]} ${state.padEnd(8)}`)} ${printable(name).padEnd(16)} ${place} ${took.padStart(9)}  ${paint('dim', `since ${since}  ${notes.join(', ')}`.trimEnd())}`;
 }
 
-/** Lines for each provider, and for those of its models that were called lately. */
+/** Lines for each provider, and for those of its models that were called lately or are warned of. */
 function modelLines({ providers, models }: StatusReport): string[] {
-  const called = models.filter(({ state }) => state !== 'unknown');
-  const idle = models.length - called.length;
+  const shown = models.filter(({ state, warning }) => state !== 'unknown' || warning !== undefined);
+  const idle = models.filter(({ state }) => state === 'unknown').length;
   return [
     ...providers.map((one) => modelLine('provider', one)),
-    ...called.map((one) => modelLine('model', one)),
+    ...shown.map((one) => modelLine('model', one)),
     ...(idle > 0 ? [paint('dim', `  ${idle} of ${models.length} models were not called lately`)] : []),
   ];
 }
 
 function modelLine(
   kind: 'provider' | 'model',
-  { id, state, code, since }: StatusReport['models'][number],
+  { id, state, code, since, warning }: StatusReport['models'][number],
 ): string {
-  const note = state === 'up' ? '' : `  ${printable(code)}`;
+  const notes = [...(state === 'up' ? [] : [code]), ...(warning === undefined ? [] : [warning])];
+  const note = notes.length === 0 ? '' : `  ${printable(notes.join(', '))}`;
   return `${paint(COLOURS[state], `${MARKS[state]} ${state.padEnd(8)}`)} ${kind.padEnd(8)} ${printable(id).padEnd(36)} ${paint('dim', `since ${since}${note}`)}`;
 }
 

@@ -1,10 +1,13 @@
+import { idOf } from '../extract/marks.ts';
 import type { Selection } from '../extract/selection.ts';
-import { type CountedUnit, unitsOf } from '../extract/units.ts';
+import type { CountedUnit } from '../extract/units.ts';
 import type { LosslessMethod } from '../lossless/lossless.ts';
 import type { ChatMessage, MessagePart } from '../messages.ts';
 import { textsOf } from '../messages.ts';
+import type { CompressOptions } from '../options.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import type { Kind } from './kind.ts';
+import { mixedParts, type Part, wholeParts } from './parts.ts';
 import { pastesOf } from './pastes.ts';
 import { type Segment, segmentsOf } from './segments.ts';
 
@@ -40,6 +43,8 @@ export interface Draft extends MessagePart {
   steps: Step[];
   removed: Removal | null;
   units: readonly CountedUnit[];
+  /** Whether its code is divided into units. */
+  readonly code: boolean;
 }
 
 /** Record of what was cut from a block, with the id by which it can be retrieved. */
@@ -51,8 +56,20 @@ export interface Removal {
   /** Name of the units: turns, passages, lines, hits or rows. */
   readonly unit: string;
   readonly tokens: number;
+  /** Mark in the place of each gap, unless the gap's own mark says what it repeats. The uncut text does not contain it. */
+  readonly mark: string;
+  /** What was cut, in order: in the sent text each gap is one mark and the line break or blank after it. */
+  readonly gaps: readonly Gap[];
   /** Record of the units that were kept, from which a later call makes the same bytes again. */
   readonly selection: Selection;
+}
+
+/** A stretch that was cut. */
+export interface Gap {
+  /** Number of its first unit, counted from 1 in the uncut text. */
+  readonly first: number;
+  /** Texts of its units, which follow one another. */
+  readonly units: readonly string[];
 }
 
 /** UTF-16 units from which a user's text counts as material; shorter texts are instructions. */
@@ -63,6 +80,7 @@ export function blocksOf(
   messages: readonly ChatMessage[],
   frozen: (place: MessagePart) => boolean,
   tokenizer: Tokenizer,
+  options: Pick<CompressOptions, 'tier' | 'code' | 'remembered'>,
 ): Draft[] {
   return messages.flatMap((message, index) =>
     textsOf(message, index).flatMap(({ place, text }) =>
@@ -71,11 +89,35 @@ export function blocksOf(
         : blocksOfText(
             place,
             text,
-            message.role === 'user' ? userSegments(text) : segmentsOf(text),
+            partsOf(text, message.role === 'user' ? userSegments(text) : segmentsOf(text), index, options),
             tokenizer,
           ),
     ),
   );
+}
+
+/** The parts of a text. A part that an earlier call had is divided as it was then, so that it can be sent as it was. */
+function partsOf(
+  text: string,
+  segments: readonly Segment[],
+  message: number,
+  { tier, code = false, remembered }: Pick<CompressOptions, 'tier' | 'code' | 'remembered'>,
+): DividedPart[] {
+  if (tier !== 'extractive') return wholeParts(text, segments).map((part) => ({ ...part, code }));
+  let others: readonly Part[] | undefined;
+  return mixedParts(text, segments, code).map((part, i) => {
+    const earlier =
+      part.kind === 'code' || part.kind === 'mixed'
+        ? remembered?.(idOf(text.slice(part.start, part.end)), message)
+        : undefined;
+    if (typeof earlier !== 'object' || earlier.code !== !code) return { ...part, code };
+    others ??= mixedParts(text, segments, !code);
+    return { ...(others[i] ?? part), code: !code };
+  });
+}
+
+interface DividedPart extends Part {
+  readonly code: boolean;
 }
 
 /** The segments of a user's text: those of what was pasted, and instructions between them. */
@@ -99,19 +141,16 @@ function userSegments(text: string): Segment[] {
 function blocksOfText(
   place: MessagePart,
   text: string,
-  segments: readonly Segment[],
+  parts: readonly DividedPart[],
   tokenizer: Tokenizer,
 ): Draft[] {
-  const pieces = segments.map(({ kind, start, end }) => {
-    const original = text.slice(start, end);
-    return { kind, start, original, units: unitsOf(kind, original) };
-  });
+  const pieces = parts.map((part) => ({ ...part, original: text.slice(part.start, part.end) }));
   const counts = tokenizer.countSpans(
     text,
     pieces.flatMap(({ start, units }) => units.map(({ end }) => start + end)),
   );
   let next = 0;
-  return pieces.map(({ kind, original, units }) => {
+  return pieces.map(({ kind, code, original, units }) => {
     const counted = units.map((unit) => ({ ...unit, tokens: counts[next++] ?? 0 }));
     const tokens = counted.reduce((sum, unit) => sum + unit.tokens, 0);
     return {
@@ -124,6 +163,7 @@ function blocksOfText(
       steps: [],
       removed: null,
       units: counted,
+      code,
     };
   });
 }

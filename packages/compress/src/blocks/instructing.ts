@@ -65,8 +65,29 @@ export function instructingTail(paragraphs: readonly string[]): number {
     if (paragraphInstructs(paragraph)) instructing++;
     if (paragraphInstructs(paragraph) && instructing * 2 >= paragraphs.length - at) from = at;
   }
+  return setOff(paragraphs, from);
+}
+
+/** Most paragraphs before an instructing one that belong to it, where two blank lines, or another form, set them off from what is before. */
+const MOST_SET_OFF = 3;
+
+/** The index from which the instructions reach whose first instructing paragraph is `from`: a rule may state something first. */
+function setOff(paragraphs: readonly string[], from: number): number {
+  if (from === paragraphs.length) return from;
+  for (let at = from; at > 0 && from - at <= MOST_SET_OFF; at--) {
+    if (at < from && !isLine(paragraphs[at] ?? '')) break;
+    if (endsMaterial(paragraphs[at - 1] ?? '')) return at;
+  }
   return from;
 }
+
+/** Whether a paragraph ends with two blank lines, or is of lines that are no sentences. */
+const endsMaterial = (paragraph: string): boolean =>
+  /\n[ \t\r]*\n[ \t\r]*\n\s*$/.test(paragraph) ||
+  (paragraph.trim().split('\n').length > MOST_SET_OFF && !/[.!?…:]["'”’)\]]*$/.test(paragraph.trim()));
+
+const isLine = (paragraph: string): boolean =>
+  paragraph.trim().length <= MAX_QUESTION && !paragraph.trim().includes('\n');
 
 function isList(paragraph: string): boolean {
   const lines = paragraph.split('\n').filter((line) => line.trim() !== '');

@@ -1,7 +1,10 @@
+import { hasOutput, prompt, resultLines } from './results.ts';
+
 /** Kind of a stretch of text, which decides what may be done to it. */
 export type Kind =
   | 'instructions'
   | 'code'
+  | 'mixed'
   | 'diff'
   | 'schema'
   | 'json'
@@ -13,8 +16,11 @@ export type Kind =
   | 'dialogue'
   | 'prose';
 
-/** Kinds whose bytes are never changed, in any tier. */
-export const frozenKinds: ReadonlySet<Kind> = new Set(['instructions', 'code', 'diff', 'schema']);
+/**
+ * Kinds that no lossless method changes. Cutting leaves them alone too, except for the prose of `mixed`, which is prose
+ * and code in turn, and except for code where the caller allows that.
+ */
+export const frozenKinds: ReadonlySet<Kind> = new Set(['instructions', 'code', 'mixed', 'diff', 'schema']);
 
 /** Most lines of a text that are read to tell its kind. */
 const SAMPLE = 400;
@@ -27,6 +33,7 @@ export function kindOfPlain(text: string): Kind {
   if (isDiff(lines)) return 'diff';
   if (share(lines, searchHit) >= 0.6) return 'search';
   if (isMarkup(lines)) return 'markup';
+  if (isSession(lines) || sameCells(lines, ';')) return 'table';
   if (isCode(lines)) return 'code';
   if (isTable(lines)) return 'table';
   const logged = share(lines, logLine);
@@ -36,7 +43,7 @@ export function kindOfPlain(text: string): Kind {
 }
 
 /** Lines that are not blank: all of them, or of a long text some from its beginning, middle and end. */
-function sampledLines(text: string): string[] {
+export function sampledLines(text: string): string[] {
   const lines = text.split('\n', SAMPLE * 50);
   const third = Math.floor(SAMPLE / 3);
   const middle = Math.floor(lines.length / 2);
@@ -69,27 +76,82 @@ export const logLine = new RegExp(`^(?:${stamp}|\\[?(?:${level})|[IWEF]\\d{4} |\
 const logLevel = new RegExp(level);
 
 /** Line number as `cat -n` and editors' read tools put it before each line. */
-const lineNumber = /^\s*\d+(?:\t|→|[:|] ?)/;
+export const lineNumber = /^\s*\d+(?:\t|→|[:|] ?)/;
 const codeLine =
   /[{};]\s*$|^\s*(?:import|export|from \S+ import|def|class|function|async|const|let|var|return|if ?\(|for ?\(|while ?\(|else\b|elif\b|try:|except\b|package|func|fn|pub|use|impl|struct|enum|interface|type \w+ =|public|private|protected|static|#include|#define|#!\/|SELECT|INSERT|UPDATE|CREATE|ALTER|WITH|FROM|WHERE)\b.*[({:;=,)>\]]?\s*$|^\s*(?:\/\/|\/\*|\*\/|@\w+|<\/?\w[^>]*>)|^\s+[\w.[\]]+ ?[+-]?= ?\S|^\s*[\w.]+\(.*\)[;,]?\s*$|\)\s*(?:=>|->|:)\s*\S*$/;
+/** Matches a line of a stack trace: a frame of any language, or where its file is. */
+const frame =
+  /^\s*(?:at \S.*(?:[)>]|:\d+)|File "[^"]*", line \d+.*|#\d+ +\S.*|\d+: +(?:0x[\da-f]+ - )?\S+|from \S+:\d+:in .*|(?:[A-Z]:)?[^\s:()]*[\\/][^\s:()]+:\d+(?: .*|:.*)?|goroutine \d+ \[.*|created by .*|Traceback \(.*|Caused by: .*|\.\.\. \d+ more)$/;
+/** Matches a line that says how a test went. */
+const outcome =
+  /^\s*(?:[-=*]{2,} *)?(?:PASS(?:ED)?|FAIL(?:ED|URE|S)?|ERROR|SKIP(?:PED)?|XFAIL|XPASS|RUN|CONT|PAUSE|(?:not )?ok|test)\b|(?:\.\.\.? *|\s)(?:PASSED|FAILED|SKIPPED|passed|failed|skipped|ok|FAIL|ERROR)\b[^;{}]*$|^\s*[✓✔✗✘×●○]/u;
+/** Matches the first line of the header of a mail's part. */
+const mimeHeader = /^(?:content-[\w-]+|mime-version|x-[\w-]+|received|return-path|message-id): ?\S/i;
 const sentence = /^[A-Z"“][^;{}()=<>]*[a-z,]+ [^;{}()=<>]*[.!?…]["”)]?$/;
 
-/** Returns whether there are at least three lines, of which most look like code and few like sentences. */
-export function isCode(lines: readonly string[]): boolean {
-  if (lines.length < 3) return false;
+/** Returns whether there are at least three lines, and they look like code. */
+export const isCode = (lines: readonly string[]): boolean => lines.length >= 3 && looksLikeCode(lines);
+
+/** Returns whether most lines look like code and few like sentences, entries of a log, elements, settings or printed results. */
+export function looksLikeCode(lines: readonly string[]): boolean {
   const bare = lines.map((line) => line.replace(lineNumber, '')).filter((line) => line.trim() !== '');
   // A line with an asterisk is an item of a list, unless a comment was opened.
   const commented = bare.some((line) => line.includes('/*')) ? share(bare, /^\s*\*(?: |$)/) : 0;
-  return bare.length > 0 && share(bare, codeLine) + commented >= 0.5 && share(bare, sentence) < 0.25;
+  if (bare.length === 0 || share(bare, codeLine) + commented < 0.5 || share(bare, sentence) >= 0.25)
+    return false;
+  if (share(bare, logLine) >= 0.3 || isMarkup(bare) || isIni(bare) || isMail(bare)) return false;
+  if (share(bare, frame) + share(bare, outcome) >= 0.3 || mimeHeader.test(bare[0] ?? '')) return false;
+  return resultLines(bare).filter((part) => part !== undefined).length < bare.length * 0.3;
 }
 
-const element = /^\s*<[/!?]?[a-z][^<>]*>/i;
+/** Whether the lines are statements to a database with the results that its client printed. */
+function isSession(lines: readonly string[]): boolean {
+  if (hasOutput(lines) && share(lines, sentence) < 0.1) return true;
+  const parts = resultLines(lines);
+  const prompts = lines.filter((line) => prompt.test(line)).length;
+  const results = parts.filter((part) => part !== undefined).length;
+  if (results === 0 || results + prompts < lines.length * 0.5) return false;
+  return prompts > 0 || parts.some((part) => part === 'record' || part === 'foot');
+}
+
+const element =
+  /^\s*<[/!?]?[a-z][\w:.-]*(?:[\s/>]|$)|^\s*[\w:.-]+="[^"]*"(?:\s+[\w:.-]+="[^"]*")*\s*(?:\/?>)?\s*$/i;
 /** Matches a line of a program that has elements in it. */
 const script = /[;{]\s*$|=>|^\s*(?:import|export|const|let|var|function|return|class)\b|=\{/;
+const page = /^\s*<(?:!doctype html|html|\?xml)\b/i;
 
-/** Whether most lines are elements of XML or HTML, and hardly any is of a program. */
+/** Whether a page of XML or HTML begins, or most lines are elements, and hardly any is of a program. */
 function isMarkup(lines: readonly string[]): boolean {
-  return share(lines, element) >= 0.5 && share(lines, script) <= 0.05;
+  const programmed = share(lines, script);
+  if (page.test(lines[0] ?? '')) return programmed <= 0.3;
+  return programmed <= 0.05 && share(lines, element) >= 0.5;
+}
+
+const section = /^\s*\[[^\]]+\]\s*$/;
+const setting = /^\s*(?:[#;]|[\w.-]+ ?[+:]?= ?\S?[^;{(]*$|[\w.-]+$)/;
+
+/** Whether the lines are settings under names in brackets. */
+function isIni(lines: readonly string[]): boolean {
+  const sections = share(lines, section);
+  return sections > 0 && sections + share(lines, setting) >= 0.9;
+}
+
+const field =
+  /^(?:received|return-path|delivered-to|from|to|date|subject|message-id|mime-version|content-type): ?\S/i;
+
+/** Whether the lines begin with the header of a mail. */
+function isMail(lines: readonly string[]): boolean {
+  return (
+    /^[A-Z][\w-]*: /.test(lines[0] ?? '') && lines.slice(0, 60).filter((line) => field.test(line)).length >= 4
+  );
+}
+
+const entry = /^\s*(?:#|- \S|(?:- )?[\w./"'-]+:(?:\s+[^\s].*)?$)/;
+const statement = /[;{,(]\s*$|^\s*(?:class|def|import|from|function|interface|struct|func|fn)\b/;
+
+/** Whether the lines are keys with values as in YAML, perhaps with scripts as values. */
+export function isYaml(lines: readonly string[]): boolean {
+  return share(lines, entry) >= 0.5 && share(lines, statement) <= 0.1;
 }
 
 function isTable(lines: readonly string[]): boolean {
@@ -98,7 +160,31 @@ function isTable(lines: readonly string[]): boolean {
   return ['\t', ',', ';', '|'].some((separator) => sameCells(lines, separator));
 }
 
-function sameCells(lines: readonly string[], separator: string): boolean {
+/** Most lines of a row whose quoted cells hold line breaks. */
+const MAX_ROW = 40;
+
+/** For each row of separated values the number of its lines: a row goes on while a quotation mark is open. */
+export function rowHeights(lines: readonly string[]): number[] {
+  const heights: number[] = [];
+  for (let at = 0; at < lines.length; ) {
+    let open = false;
+    let end = at;
+    do if ((lines[end++]?.split('"').length ?? 1) % 2 === 0) open = !open;
+    while (open && end < lines.length && end - at < MAX_ROW);
+    heights.push(open ? 1 : end - at);
+    at += heights.at(-1) ?? 1;
+  }
+  return heights;
+}
+
+function rowsOf(lines: readonly string[]): string[] {
+  let at = 0;
+  return rowHeights(lines).map((height) => lines.slice(at, (at += height)).join('\n'));
+}
+
+function sameCells(allLines: readonly string[], separator: string): boolean {
+  const lines = rowsOf(allLines);
+  if (lines.length < 3) return false;
   const counts = lines.map((line) => line.replaceAll(/"(?:[^"]|"")*"/g, '""').split(separator).length);
   const cells = counts[0] ?? 0;
   return cells >= 3 && counts.filter((count) => count === cells).length / lines.length >= 0.9;

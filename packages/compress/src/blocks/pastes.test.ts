@@ -27,6 +27,14 @@ describe('material', () => {
   });
 });
 
+test('a statement that two blank lines or another form set off from material belongs to the instructions after it', () => {
+  const stated = 'A complaint is answered before a request, case 100';
+  const tail = `${stated}\n\nMark a guess as a guess.\n\nDo not give advice.`;
+  expect(materialIn(`Where?\n\nHere is the report:\n\n${prose}\n\n${tail}`)).toStrictEqual([prose.trim()]);
+  const long = `${pods}\n${pods}`;
+  expect(materialIn(`Where?\n\nHere is the report:\n\n${long}\n\n${tail}`)).toStrictEqual([long]);
+});
+
 describe('instructions, which are never material', () => {
   const pairs = (a: string, b: string): string =>
     many(14, (i) => `${a}: I waited ${i} hours for the ferry\n${b}: ${i % 3 === 0 ? 'good' : 'bad'}\n`);

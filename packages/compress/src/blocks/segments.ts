@@ -1,6 +1,7 @@
 import { stringEnd } from '../json/minify.ts';
 import { isJson } from '../json/tree.ts';
-import { isCode, type Kind, kindOfPlain } from './kind.ts';
+import { isCode, isYaml, type Kind, kindOfPlain, looksLikeCode, sampledLines } from './kind.ts';
+import { hasOutput, hasResults, isStatement } from './results.ts';
 
 /** A stretch of a text, `[start, end)` in UTF-16 units. The segments of a text cover it without overlap. */
 export interface Segment {
@@ -36,11 +37,17 @@ function wholeJson(text: string): Segment[] | undefined {
   const first = text.charAt(start);
   if (first !== '{' && first !== '[') return undefined;
   const end = text.trimEnd().length;
-  const lines = text.slice(start, end).split('\n');
-  const several = lines.length > 2 && lines.every((line) => /^\s*\{.*\}\s*$/.test(line));
-  if (several && lines.every(isJson)) return [{ kind: 'jsonl', start: 0, end: text.length }];
   const json = text.slice(start, end);
+  if (isJsonLines(json)) return [{ kind: 'jsonl', start: 0, end: text.length }];
   return isJson(json) ? [{ kind: kindOfJson(json), start: 0, end: text.length }] : undefined;
+}
+
+const objectLine = /^\s*\{.*\}\s*$/;
+
+function isJsonLines(text: string): boolean {
+  if (!objectLine.test(text.slice(0, Math.max(0, text.indexOf('\n'))))) return false;
+  const lines = text.split('\n');
+  return lines.length > 2 && lines.every((line) => objectLine.test(line)) && lines.every(isJson);
 }
 
 /** Members that only schemas have, which are looked for before the text is parsed. */
@@ -93,9 +100,12 @@ function fixedStretches(text: string): Segment[] {
   for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
     const fence = match[1];
     const start = match.index;
-    if (fence !== undefined)
-      found.push({ kind: 'code', start, end: fenceEnd(text, opening.lastIndex, fence) });
-    else {
+    if (fence !== undefined) {
+      if (isUnderline(text, start, match[0])) continue;
+      const end = fenceEnd(text, opening.lastIndex, fence);
+      if (isFencedCode(text.slice(start, end))) found.push({ kind: 'code', start, end });
+      opening.lastIndex = end;
+    } else {
       const end = failed < MAX_FAILED_JSON ? jsonEnd(text, start) : start;
       if (end === start) failed++;
       else found.push({ kind: kindOfJson(text.slice(start, end)), start, end });
@@ -108,6 +118,33 @@ function fixedStretches(text: string): Segment[] {
 /** The JSON that stands in other text, on lines of its own. */
 export function embeddedJson(text: string): Segment[] {
   return fixedStretches(text).filter(({ kind }) => kind !== 'code');
+}
+
+/** Whether a line of tildes underlines the title before it, as in reStructuredText. */
+function isUnderline(text: string, start: number, line: string): boolean {
+  const title = text.slice(text.lastIndexOf('\n', start - 2) + 1, Math.max(0, start - 1)).trim();
+  return /^~+\s*$/.test(line) && title !== '' && title !== line.trim() && line.trim().length >= title.length;
+}
+
+/** Languages of fences that hold a program only if it looks like one: what was typed or printed on a terminal, or nothing said. */
+const unsaid =
+  /^(?:te?xt|plain|plaintext|output|logs?|sh|bash|zsh|shell|console|terminal|shell-session|shellsession|pycon|pytb|traceback|stacktrace|tap|http|none|e?mail|csv|tsv|psql|mysql|sqlite)?$/i;
+/** Longest fence of commands, in UTF-16 units, that is a passage like others. */
+const MAX_COMMANDS = 240;
+const typed = /^\s*(?:[\w@~:/.-]* ?[$%❯]|>>>) \S/;
+const scripted = /^\s*(?:if|for|while|until|case|do|done|then|fi|esac|function|[\w-]+ ?\(\))(?:\s|$)/;
+
+/** Whether a fence holds a program, going by its language, else by what it looks like. */
+function isFencedCode(fenced: string): boolean {
+  const [first = '', ...lines] = fenced.split('\n');
+  const language = first.replace(/^[\s`~]+/, '').split(/[\s{:,]/, 1)[0] ?? '';
+  if (!unsaid.test(language)) return !(/sql/i.test(language) && (hasResults(fenced) || hasOutput(lines)));
+  // Below a prompt stands what was printed.
+  const shell = /sh$|shell/i.test(language) && !lines.some((line) => typed.test(line));
+  if (shell && (fenced.length > MAX_COMMANDS || lines.some((line) => scripted.test(line)))) return true;
+  const content = lines.filter((line) => line.trim() !== '' && !/^\s*[`~]{3,}\s*$/.test(line));
+  const kind = kindOfPlain(content.join('\n'));
+  return kind === 'diff' || /^\s*[{[]/.test(content[0] ?? '') || looksLikeCode(content);
 }
 
 /** Offset after the line that closes a fence, or the end of the text. */
@@ -137,14 +174,15 @@ function jsonEnd(text: string, start: number): number {
 /** Cuts a plain stretch into segments: code without a fence, paragraph by paragraph, and the rest with one kind each. */
 function plainSegments(text: string, start: number, end: number): Segment[] {
   const kind = kindOfPlain(text.slice(start, end));
-  if (kind !== 'prose') return [{ kind, start, end }];
+  if (kind !== 'prose' || isYaml(sampledLines(text.slice(start, end)))) return [{ kind, start, end }];
   const segments: Segment[] = [];
+  // Statements whose results are printed are part of a session, which is read by its results.
+  const printed = hasResults(text.slice(start, end));
   for (const paragraph of paragraphsOf(text, start, end)) {
-    const lines = text
-      .slice(paragraph.start, paragraph.end)
-      .split('\n')
-      .filter((line) => line.trim() !== '');
-    const own = lines.length >= MIN_CODE_LINES && isCode(lines) ? 'code' : 'prose';
+    const whole = text.slice(paragraph.start, paragraph.end);
+    const lines = whole.split('\n').filter((line) => line.trim() !== '');
+    const own =
+      lines.length >= MIN_CODE_LINES && isCode(lines) && !(printed && isStatement(whole)) ? 'code' : 'prose';
     const last = segments.at(-1);
     if (last?.kind === own)
       segments[segments.length - 1] = { kind: own, start: last.start, end: paragraph.end };
@@ -153,14 +191,14 @@ function plainSegments(text: string, start: number, end: number): Segment[] {
   return segments;
 }
 
-/** Stretches of `[start, end)` that end behind blank lines. */
+/** Stretches of `[start, end)` that end behind blank lines, or before a form feed, which begins a page. */
 export function paragraphsOf(text: string, start: number, end: number): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   let from = start;
-  for (const match of text.slice(start, end).matchAll(/\n[ \t\r]*\n\s*/g)) {
+  for (const match of text.slice(start, end).matchAll(/\n[ \t\r]*\n[^\S\f]*|(?=\f)/g)) {
     // Indentation after the blank line belongs to the next paragraph.
     const at = start + match.index + match[0].lastIndexOf('\n') + 1;
-    found.push({ start: from, end: at });
+    if (at > from) found.push({ start: from, end: at });
     from = at;
   }
   if (from < end) found.push({ start: from, end });

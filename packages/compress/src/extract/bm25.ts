@@ -1,3 +1,4 @@
+import type { Language } from './language.ts';
 import { termsOf } from './terms.ts';
 
 const K1 = 1.2;
@@ -5,24 +6,35 @@ const K1 = 1.2;
 /** An inverted index over units of text. */
 export interface Index {
   readonly size: number;
+  /** Languages of the units, and the language of each. */
+  readonly languages: readonly Language[];
+  readonly languageAt: (unit: number) => Language;
   /** For each term, the units that hold it and how often: unit, count, unit, count, … */
   readonly postings: ReadonlyMap<string, readonly number[]>;
   readonly lengths: readonly number[];
   readonly meanLength: number;
 }
 
-export function indexOf(texts: readonly string[]): Index {
+export function indexOf(
+  texts: readonly string[],
+  languageAt: (unit: number) => Language = () => 'en',
+): Index {
+  const languages = new Set<Language>();
   const postings = new Map<string, number[]>();
   const lengths: number[] = [];
   let total = 0;
   for (const [unit, text] of texts.entries()) {
-    const terms = termsOf(text);
+    const language = languageAt(unit);
+    languages.add(language);
+    const terms = termsOf(text, language);
     lengths.push(terms.length);
     total += terms.length;
     for (const term of terms) post(postings, term, unit);
   }
   return {
     size: texts.length,
+    languages: [...languages],
+    languageAt,
     postings,
     lengths,
     meanLength: Math.max(1, total / Math.max(1, texts.length)),

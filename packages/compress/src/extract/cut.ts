@@ -36,17 +36,47 @@ export function cutBlocks(
   const choices = choicesOf(blocks, plan);
   const order = ranked(choices);
   const choose = (target: number): boolean[] => select(choices, order, target, GAP_TOKENS);
-  const attempt = (target: number): Attempt => {
-    const cuts = assemble(blocks, near(target, choose, blocks), tokenizer);
+  const keeping = (kept: readonly boolean[]): Attempt => {
+    const cuts = assemble(blocks, kept, tokenizer);
     const tokens = cuts.reduce((sum, cut, i) => sum + tokenizer.count(cut?.text ?? blocks[i]?.text ?? ''), 0);
-    return { cuts, tokens };
+    return { kept, cuts, tokens };
   };
-  return fitted(plan.budget, attempt).cuts;
+  const best = fitted(plan.budget, (target) => keeping(near(target, choose, blocks)));
+  return filled(best, plan.budget, { choices, order, keeping }).cuts;
 }
 
 interface Attempt {
+  readonly kept: readonly boolean[];
   readonly cuts: readonly (BlockCut | undefined)[];
   readonly tokens: number;
+}
+
+/** Share of the budget from which on it counts as used, most units that are tried to fill the rest of it, and largest budget with which they are. */
+const USED = 0.95;
+const MOST_TRIED = 24;
+const MOST_FILLED = 4000;
+
+interface Filling {
+  readonly choices: readonly Choice[];
+  readonly order: readonly number[];
+  readonly keeping: (kept: readonly boolean[]) => Attempt;
+}
+
+/** Adds units one by one to what leaves room, since the cost of marks is only estimated before: that of a small budget is much of it. */
+function filled(attempt: Attempt, budget: number, { choices, order, keeping }: Filling): Attempt {
+  let best = attempt;
+  let tried = budget > MOST_FILLED ? MOST_TRIED : 0;
+  for (const entry of order) {
+    if (best.tokens > budget || best.tokens >= budget * USED || tried >= MOST_TRIED) break;
+    const i = entry % choices.length;
+    if (best.kept[i] === true || (choices[i]?.tokens ?? 0) > budget - best.tokens) continue;
+    const kept = [...best.kept];
+    for (let up: number | undefined = i; up !== undefined; up = choices[up]?.heading) kept[up] = true;
+    const more = keeping(kept);
+    if (more.tokens <= budget && more.tokens > best.tokens) best = more;
+    tried++;
+  }
+  return best;
 }
 
 /** The attempt that comes nearest to the budget without exceeding it; if each exceeds it, the one with the fewest tokens. */
@@ -103,9 +133,11 @@ const indexByStart = (units: readonly CountedUnit[]): ReadonlyMap<number, number
 
 /** Share of the tokens from which on every heading is kept with what stands under it; below it, those that turn its meaning. */
 const ALL_HEADINGS = 0.24;
+/** Share of the budget that all headings together may take for each to be kept with what stands under it, however small the budget is. */
+const FEW_HEADINGS = 0.15;
 /** Matches headings without which the text under them would be taken wrongly: dates, sessions, versions, negations. */
 const telling =
-  /^(?:from|date|subject):|\b(?:\d{4}|session|not|no|never|none|without|except(?:ions?)?|forbidden|prohibited|banned|excluded|unless|old|former|previous|superseded|obsolete|deprecated|withdrawn|cancel(?:l?ed)|rejected|discontinued|expired|void|false|wrong|incorrect|untrue|myths?|bad|draft|proposed|planned|avoid|don['’]?ts?|only|allowed|kein|keine|nicht|verboten|interdits?|sauf|prohibido)\b/i;
+  /^(?:from|date|subject):|\b(?:\d{4}|v?\d+\.\d+\.\d+|session|not|no|never|none|without|except(?:ions?)?|forbidden|prohibited|banned|excluded|unless|old|former|previous|superseded|obsolete|deprecated|withdrawn|cancel(?:l?ed)|rejected|discontinued|expired|void|false|wrong|incorrect|untrue|myths?|bad|draft|proposed|planned|avoid|don['’]?ts?|only|allowed|kein|keine|nicht|verboten|interdits?|sauf|prohibido)\b/i;
 
 function choicesOf(
   prepared: readonly Piece[],
@@ -115,7 +147,10 @@ function choicesOf(
     prepared.flatMap((one, block) => scoredUnits(one, block)),
     query,
   );
-  const before = prepared.reduce((all, { units }) => units.reduce((sum, { tokens }) => sum + tokens, all), 0);
+  const all = prepared.flatMap(({ units }) => units);
+  const sumOf = (units: readonly CountedUnit[]): number => units.reduce((sum, { tokens }) => sum + tokens, 0);
+  const everyHeading =
+    budget >= sumOf(all) * ALL_HEADINGS || sumOf(all.filter((unit) => unit.heading)) <= budget * FEW_HEADINGS;
   const choices: Choice[] = [];
   for (const [block, { kind, text, units }] of prepared.entries()) {
     const first = choices.length;
@@ -125,13 +160,29 @@ function choicesOf(
       above !== undefined &&
       (!above.heading ||
         kind === 'dialogue' ||
-        budget >= before * ALL_HEADINGS ||
+        everyHeading ||
         telling.test(text.slice(above.start, above.end)));
-    for (const [i, { tokens, fixed, under }] of units.entries()) {
-      const above = at.get(under ?? -1) ?? -1;
-      const own = worth(scores[first + i] ?? 0, Math.max(1, tokens));
-      const heading = isKeptWith(units[above]) ? first + above : undefined;
-      choices.push({ tokens, worth: own, block, heading, fixed });
+    const aboveOf = (unit: CountedUnit | undefined): number | undefined => {
+      const above = at.get(unit?.under ?? -1);
+      return above !== undefined && isKeptWith(units[above]) ? above : undefined;
+    };
+    for (const [i, unit] of units.entries()) {
+      const { tokens, fixed } = unit;
+      const heading = aboveOf(unit);
+      // A heading of turns says nothing alone: its score comes from its neighbours.
+      const score = kind === 'dialogue' && unit.heading ? 0 : (scores[first + i] ?? 0);
+      let price = Math.max(1, tokens);
+      const own = worth(score, price);
+      for (let up = heading; up !== undefined; up = aboveOf(units[up]))
+        price += (units[up]?.tokens ?? 0) + GAP_TOKENS;
+      choices.push({
+        tokens,
+        worth: own,
+        priced: worth(score, price),
+        block,
+        heading: heading === undefined ? undefined : first + heading,
+        fixed,
+      });
     }
   }
   return choices;
@@ -143,14 +194,16 @@ function scoredUnits({ kind, text: whole, units }: Piece, block: number): Scored
   let lead = 0;
   const at = indexByStart(units);
   return texts.map((text, i) => {
-    if (kind !== 'prose' || paragraphEnd.test(texts[i - 1]?.slice(-40) ?? '\n\n')) lead = i;
+    if ((kind !== 'prose' && kind !== 'mixed') || paragraphEnd.test(texts[i - 1]?.slice(-40) ?? '\n\n'))
+      lead = i;
     const { under } = units[i]?.heading === true ? {} : (units[i] ?? {});
     return {
       text,
       block,
       lead: i - lead,
       heading: under === undefined ? 0 : i - (at.get(under) ?? i),
-      speaker: kind === 'dialogue' ? speakerOf(text.slice(0, 200)) : undefined,
+      turn: kind === 'dialogue',
+      name: kind === 'dialogue' ? speakerOf(text.slice(0, 200)) : units[i]?.code,
       edge: i === 0 || i === texts.length - 1,
       salience: salience?.[i] ?? 0,
     };

@@ -18,9 +18,10 @@ export function namedTerms(
   const terms = new Map<string, number>();
   for (const i of topIndexes(scores, HOP_UNITS)) {
     for (const [found] of (units[i]?.text ?? '').matchAll(name)) {
-      for (const term of termsOf(found)) {
+      const language = index.languageAt(i);
+      for (const term of termsOf(found, language)) {
         const holding = holders(index, term);
-        if (!questionTerms.has(term) && !isStopWord(term) && holding > 1 && holding <= few)
+        if (!questionTerms.has(term) && !isStopWord(term, language) && holding > 1 && holding <= few)
           terms.set(term, HOP_WEIGHT);
       }
     }

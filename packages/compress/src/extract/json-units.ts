@@ -3,13 +3,15 @@ import { lineSpans, MAX_UNIT, plain, type Span, sentenceSpans, type Unit } from 
 
 /** Length in UTF-16 units from which a string is material, which is cut between its sentences and lines. */
 const LONG_STRING = 400;
+/** Number of members from which a long object is cut between them, as a list is. */
+const MANY_MEMBERS = 12;
 /** Lists below this depth belong to the item that they are in. */
 const MAX_DEPTH = 32;
 const SCALARS = /^[-+.\deE,\s]*$/;
 
 const fixed = (span: Span): Unit => ({ ...span, heading: false, fixed: true });
 
-/** Units of JSON text: the items of lists (of a long item, the items within it), and the sentences of long strings. */
+/** Units of JSON text: the items of lists and the members of long objects (of a long one, those within it), and the sentences of long strings. */
 export function jsonUnits(text: string): Unit[] {
   const items: Unit[] = [];
   findItems(text, containerEnds(text), skip(text, 0), 0, items);
@@ -41,15 +43,35 @@ function findItems(
   const code = text.charCodeAt(at);
   if (code === 34 && end - at >= LONG_STRING) found.push(...stringUnits(text, at + 1, end - 1));
   if ((code !== 91 && code !== 123) || depth > MAX_DEPTH || end - at < 100) return end;
-  for (let next = skip(text, at + 1); next < end - 1; ) {
-    const value = code === 123 ? skip(text, skip(text, stringEnd(text, next)) + 1) : next;
-    const after = skip(text, valueEnd(text, ends, value));
-    const behind = text.charCodeAt(after) === 44 ? skip(text, after + 1) : after;
-    if (code === 123 || after - value > MAX_UNIT) findItems(text, ends, value, depth + 1, found);
-    else if (!SCALARS.test(text.slice(value, after))) found.push(plain({ start: next, end: behind }));
-    next = behind;
+  const members = membersOf(text, ends, at, end);
+  const cuts = code === 91 || (end - at > MAX_UNIT && members.length >= MANY_MEMBERS);
+  for (const { start, value, after, end: behind } of members) {
+    if (!cuts || after - value > MAX_UNIT) findItems(text, ends, value, depth + 1, found);
+    else if (code === 123 || !SCALARS.test(text.slice(value, after)))
+      found.push(plain({ start, end: behind }));
   }
   return end;
+}
+
+/** An item of a list or a member of an object, with the comma behind it. */
+interface Member extends Span {
+  /** Offset of its value; `after` is that of what follows the value. */
+  readonly value: number;
+  readonly after: number;
+}
+
+/** The items or members of the container `[at, end)`. */
+function membersOf(text: string, ends: ReadonlyMap<number, number>, at: number, end: number): Member[] {
+  const members: Member[] = [];
+  const named = text.charCodeAt(at) === 123;
+  for (let start = skip(text, at + 1); start < end - 1; ) {
+    const value = named ? skip(text, skip(text, stringEnd(text, start)) + 1) : start;
+    const after = skip(text, valueEnd(text, ends, value));
+    const behind = text.charCodeAt(after) === 44 ? skip(text, after + 1) : after;
+    members.push({ start, value, after, end: behind });
+    start = behind;
+  }
+  return members;
 }
 
 function valueEnd(text: string, ends: ReadonlyMap<number, number>, at: number): number {

@@ -17,7 +17,8 @@ export function questionTerms(index: Index, query: string): Map<string, number> 
   const add = (term: string, weight: number): void => {
     if (index.postings.has(term)) terms.set(term, Math.max(terms.get(term) ?? 0, weight));
   };
-  const subjects = subjectsOf(query);
+  const found = index.languages.flatMap((language) => subjectsOf(query, language));
+  const subjects = new Set(found.every((term) => vague.has(term)) ? termsOf(query) : found);
   for (const term of subjects) {
     add(term, vague.has(term) ? WEIGHT.vague : 1);
     if (!index.postings.has(term))
@@ -32,6 +33,8 @@ const MOST_COMPARED = 32;
 /** For each unit, scores for the nearest words in meaning to those words of the question that it lacks. */
 export function relatedScores(index: Index, query: string): Float64Array {
   const scores = new Float64Array(index.size);
+  // The vectors are of English words.
+  if (!index.languages.includes('en')) return scores;
   const subjects = subjectsOf(query)
     .filter((term) => !vague.has(term))
     .slice(0, MOST_COMPARED);
@@ -60,11 +63,13 @@ function clear(best: Float64Array, posted: readonly number[]): void {
   for (let i = 0; i < posted.length; i += 2) best[posted[i] ?? 0] = 0;
 }
 
-/** Indexed terms that share at least four characters at the beginning, and most of their length, with a term. */
+/** Indexed terms that share at least four characters at the beginning, and most of their length, with a term, or hold an identifier. */
 function similarTerms(index: Index, term: string): string[] {
   if (term.length < 4) return [];
   const found: string[] = [];
+  const identifies = term.length > 4 && /\d/.test(term);
   for (const candidate of index.postings.keys()) {
+    if (identifies && candidate.includes(term)) found.push(candidate);
     if (Math.abs(candidate.length - term.length) > 4 || !candidate.startsWith(term.slice(0, 4))) continue;
     let shared = 4;
     while (shared < term.length && term[shared] === candidate[shared]) shared++;
@@ -120,20 +125,3 @@ export function askedIn(text: string): string {
   const short = paragraphs.filter(({ length }) => length <= MAX_ASKING);
   return short.length > 0 ? short.join('\n') : `${first.slice(0, MAX_ASKING)}\n${last.slice(-MAX_ASKING)}`;
 }
-
-const everything = [
-  // The whole text in other words, or looked through.
-  /\b(?:translate|proof-?read|spell-?check|transcribe|anonymi[sz]e|redact|pseudonymi[sz]e|reformat|copy-?edit|übersetze?n?|korrigiere?n?|lektoriere?n?|traduis|traduisez|corrige[sz]?|traduce|traduzca)\b/i,
-  /\b(?:word for word|verbatim|leav(?:e|ing) (?:nothing|none) out|without (?:omitting|leaving (?:out )?any)|in full|in its entirety|from beginning to end|line by line)\b/i,
-  // Sums, counts and extremes of what is listed.
-  /\b(?:add up|sum up the|the (?:sum|total|average|mean|median|maximum|minimum) of|sum of|total (?:of|amount of) (?:all|the)|count (?:all|the|every|how many)|number of (?:rows|lines|entries|records|items|errors|warnings|columns|files|occurrences|messages|requests|tests))\b/i,
-  /\bhow many (?:rows|lines|entries|errors|warnings|columns|files|occurrences|messages|requests|pods|tests|failures)\b/i,
-  /\b(?:what is|find|give|tell) (?:me )?the (?:maximum|minimum|average|median|sum|total)\b/i,
-  // Lists that must be complete, and comparisons.
-  /\b(?:list|name|enumerate|extract|find|give|show|return|print|output|collect) (?:me )?(?:all|every|each|a complete list)\b/i,
-  /\b(?:all|every) (?:the |of the )?(?:errors|warnings|rows|entries|records|items|lines|names|dates|failures)\b/i,
-  /\b(?:compare|diff) (?:the |these |both |all )*(?:\w+ )?(?:versions?|drafts?|revisions?|documents?|files?|texts?|contracts?)\b|\bdifferences? between the (?:two |three )?(?:\w+ )?(?:versions?|drafts?|revisions?|documents?|files?|texts?)\b/i,
-] as const;
-
-/** Returns whether a request can only be met with the whole text: sums, counts, complete lists, translations, comparisons. */
-export const needsEverything = (query: string): boolean => everything.some((need) => need.test(query));

@@ -13,6 +13,8 @@ export interface Piece {
   readonly form: Form;
   /** Whether its long units were cut further. */
   readonly finer: boolean;
+  /** Whether its code was divided into units. */
+  readonly code: boolean;
   /** Name of the block, from its original text. */
   readonly id: string;
   /** Lossless form of the block, which the units divide. */
@@ -25,21 +27,39 @@ export interface BlockCut {
   readonly text: string;
   readonly amount: Amount;
   readonly kept: readonly boolean[];
+  /** Gaps, in order. */
+  readonly gaps: readonly UnitRange[];
   readonly recoverable: boolean;
+}
+
+/** Indexes of the first unit and of the one after the last. */
+interface UnitRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Makes the record of a cut. */
 export function removalOf(
-  { id, form, finer }: Piece,
-  { text, amount, kept, recoverable }: BlockCut,
+  { id, form, finer, code, text: whole, units }: Piece,
+  { text, amount, kept, gaps, recoverable }: BlockCut,
 ): Removal {
-  return { id, ...amount, selection: selectionOf({ form, finer }, kept, recoverable, digestOf(text)) };
+  return {
+    id,
+    ...amount,
+    mark: gapOf(id, whole),
+    gaps: gaps.map(({ from, to }) => ({
+      first: from + 1,
+      units: units.slice(from, to).map(({ start, end }) => whole.slice(start, end)),
+    })),
+    selection: selectionOf({ form, finer, code }, kept, recoverable, digestOf(text)),
+  };
 }
 
 /** Names of the units in a notice, by kind. */
 const unitNames: Readonly<Partial<Record<Kind, string>>> = {
   dialogue: 'turns',
   prose: 'passages',
+  mixed: 'passages',
   log: 'lines',
   search: 'hits',
   table: 'rows',
@@ -56,8 +76,21 @@ export function cutTo(piece: Piece, kept: readonly boolean[], tokenizer: Tokeniz
   const gap = gapOf(id, text);
   const amount = amountOf(piece, kept);
   const { removed, of, unit } = amount;
-  const notice = `[cut ${id}: ${removed} of ${of} ${unit} left out, at each ${gap}]`;
-  return cutWith(piece, kept, tokenizer, { notice, amount, mark: () => gap, recoverable: false });
+  const notice = `[cut ${id}: ${removed} of ${of} ${unit} left out, at each ${gap}${functionsCut(piece, kept)}]`;
+  return cutWith(piece, kept, tokenizer, { notice, amount, gap, recoverable: false });
+}
+
+/** Most functions that a notice names. */
+const MAX_NAMED = 24;
+
+/** The names of the functions that were cut, for a notice. */
+function functionsCut({ units }: Piece, kept: readonly boolean[]): string {
+  const names = [
+    ...new Set(units.flatMap(({ code = '' }, i) => (code === '' || kept[i] === true ? [] : code))),
+  ];
+  if (names.length === 0) return '';
+  const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : '';
+  return `; without ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
 }
 
 /** Replaces runs of units that repeat earlier ones of the block by marks that say which. Undefined if there are none. */
@@ -80,7 +113,8 @@ export function cutRepeats(piece: Piece, tokenizer: Tokenizer): BlockCut | undef
   return cutWith(piece, kept, tokenizer, {
     notice,
     amount,
-    mark: (from) => named.get(from) ?? gapOf(id, text),
+    gap: gapOf(id, text),
+    named,
     recoverable: true,
   });
 }
@@ -102,16 +136,16 @@ export function recut(
   return cut !== undefined && digestOf(cut.text) === selection.digest ? cut : undefined;
 }
 
-export function wholeSelection({ form, finer, text, units }: Piece): Selection {
+export function wholeSelection({ form, finer, code, text, units }: Piece): Selection {
   return selectionOf(
-    { form, finer },
+    { form, finer, code },
     units.map(() => true),
     true,
     digestOf(text),
   );
 }
 
-type Amount = Omit<Removal, 'id' | 'selection'>;
+type Amount = Pick<Removal, 'removed' | 'of' | 'unit' | 'tokens'>;
 
 function amountOf(piece: Piece, kept: readonly boolean[]): Amount {
   const lost = piece.units.filter((_, i) => kept[i] !== true);
@@ -126,8 +160,10 @@ function amountOf(piece: Piece, kept: readonly boolean[]): Amount {
 interface Signs {
   readonly notice: string;
   readonly amount: Amount;
-  /** Returns the mark for the gap whose first unit has this index. */
-  readonly mark: (from: number) => string;
+  /** Mark of a gap that has none of its own. */
+  readonly gap: string;
+  /** Marks of gaps by the index of their first unit; two such gaps may adjoin. */
+  readonly named?: ReadonlyMap<number, string>;
   readonly recoverable: boolean;
 }
 
@@ -137,42 +173,43 @@ function cutWith(
   tokenizer: Tokenizer,
   signs: Signs,
 ): BlockCut | undefined {
-  const { notice, amount, mark, recoverable } = signs;
+  const { notice, amount, gap, named, recoverable } = signs;
   const { text: whole, units } = piece;
   if (amount.removed === 0) return undefined;
   const lead = whole.startsWith('\n') ? '\n' : '';
-  const text = `${lead}${notice}\n${withMarks(whole, units, kept, mark)}`;
+  const gaps = gapsOf(kept, (i) => named?.has(i) === true);
+  const text = `${lead}${notice}\n${withMarks(piece, gaps, (from) => named?.get(from) ?? gap)}`;
   if (tokenizer.count(text) >= units.reduce((sum, { tokens }) => sum + tokens, 0)) return undefined;
-  return { text, kept, recoverable, amount };
+  return { text, kept, gaps, recoverable, amount };
 }
 
-/** The kept units, unchanged, with a mark in each gap: on its own line between lines, else within the line. */
+/** The runs of units that are not kept; one also ends where another begins. */
+function gapsOf(kept: readonly boolean[], begins: (unit: number) => boolean): UnitRange[] {
+  const gaps: UnitRange[] = [];
+  for (let i = 0; i < kept.length; ) {
+    const from = i++;
+    if (kept[from] === true) continue;
+    while (i < kept.length && kept[i] !== true && !begins(i)) i++;
+    gaps.push({ from, to: i });
+  }
+  return gaps;
+}
+
+/**
+ * The kept units, unchanged, with a mark in each gap, followed by the line break that the gap ended with, else by a blank.
+ */
 function withMarks(
-  text: string,
-  units: readonly CountedUnit[],
-  kept: readonly boolean[],
+  { text, units }: Piece,
+  gaps: readonly UnitRange[],
   mark: (from: number) => string,
 ): string {
+  const endOf = (unit: number): number => units[unit]?.end ?? 0;
   let out = '';
-  // Only the tail is kept for reading: to read the end of `out` itself would copy all of it at every gap.
-  let tail = '';
-  const add = (part: string): void => {
-    out += part;
-    tail = part.at(-1) ?? tail;
-  };
-  for (let i = 0; i < units.length; ) {
-    const from = i;
-    while (i < units.length && kept[i] !== true) i++;
-    if (i > from) add(between(tail, mark(from), text.charAt((units[i - 1]?.end ?? 0) - 1)));
-    const start = units[i]?.start ?? text.length;
-    while (i < units.length && kept[i] === true) i++;
-    add(text.slice(start, units[i - 1]?.end ?? text.length));
+  let done = 0;
+  for (const { from, to } of gaps) {
+    const end = endOf(to - 1);
+    out += `${text.slice(done, units[from]?.start)}${mark(from)}${text.charAt(end - 1) === '\n' ? '\n' : ' '}`;
+    done = end;
   }
-  return out;
-}
-
-/** `before` is the character that stands before the gap, `last` the one that the gap ended with. */
-function between(before: string, mark: string, last: string): string {
-  const lead = before === '' || /\s/.test(before) ? '' : ' ';
-  return `${lead}${mark}${last === '\n' ? '\n' : ' '}`;
+  return out + text.slice(done);
 }

@@ -1,5 +1,7 @@
 import { bm25, type Index, idf, indexOf } from './bm25.ts';
 import { namedTerms } from './feedback.ts';
+import { languageOf } from './language.ts';
+import { linkStrengths } from './links.ts';
 import { cueShare, cuesOf, questionTerms, relatedScores } from './question.ts';
 import type { Scored } from './scored.ts';
 import { isStopWord, termsOf } from './terms.ts';
@@ -13,6 +15,9 @@ const LENGTH_PENALTY = 0.35;
 const SHARE = {
   before: 0.3,
   before2: 0.2,
+  /** Each of the third and the fourth before, and behind, if the unit is a turn. */
+  farBefore: 0.1,
+  farBehind: 0.03,
   behind: 0.15,
   behind2: 0.05,
   answer: 0.3,
@@ -20,7 +25,9 @@ const SHARE = {
   heading: 0.3,
 };
 const HOPS = 2;
-const BOOST = { speaker: 0.5, cue: 0.3, coverage: 0.5 };
+/** Part of the best score that a unit gets which the question's identifiers link. */
+const LINK = 0.7;
+const BOOST = { name: 0.5, cue: 0.3, coverage: 0.5 };
 /** Parts of the best score that a unit may get without any word of the question. */
 const PRIOR = { edge: 0.12, salience: 0.7, facts: 0.04, rarity: 0.2 };
 
@@ -29,7 +36,7 @@ const PRIOR = { edge: 0.12, salience: 0.7, facts: 0.04, rarity: 0.2 };
  * neighbours' scores, and a bonus for what the question asks for: a speaker, a time, a number, a name.
  */
 export const extractiveRanking: Ranking = (units, query) => {
-  const index = indexOf(units.map(({ text }) => text));
+  const index = indexed(units);
   const queryTerms = questionTerms(index, query);
   const related = relatedScores(index, query);
   const own = bm25(index, queryTerms, LENGTH_PENALTY).map((score, i) => score + (related[i] ?? 0));
@@ -43,14 +50,30 @@ export const extractiveRanking: Ranking = (units, query) => {
   const rarity = raritiesOf(index);
   const cues = cuesOf(query);
   const isNamed = namedIn(query);
+  const links = linkStrengths(index, units, query);
   return scores.map((score, i) => {
     const unit = units[i];
     if (unit === undefined) return 0;
-    const boost = 1 + BOOST.cue * cueShare(cues, unit.text) + (isNamed(unit.speaker) ? BOOST.speaker : 0);
+    const boost = 1 + BOOST.cue * cueShare(cues, unit.text) + (isNamed(unit.name) ? BOOST.name : 0);
     const place = (bestOf[unit.block] ?? 0) * placePrior(unit);
-    return boost * (score + place + best * (factPrior(unit) + PRIOR.rarity * (rarity[i] ?? 0)));
+    const prior = factPrior(unit) + PRIOR.rarity * (rarity[i] ?? 0) + LINK * (links[i] ?? 0);
+    return boost * (score + place + best * prior);
   });
 };
+
+/** The index of units, each block in its own language. */
+function indexed(units: readonly Scored[]): Index {
+  const languages = new Map(
+    [...Map.groupBy(units, ({ block }) => block)].map(([block, own]) => [
+      block,
+      languageOf(own.map(({ text }) => text)),
+    ]),
+  );
+  return indexOf(
+    units.map(({ text }) => text),
+    (unit) => languages.get(units[unit]?.block ?? 0) ?? 'en',
+  );
+}
 
 /** The best score in each block: the worth of a unit's position depends on the worth of its block. */
 function bestByBlock(units: readonly Scored[], scores: Float64Array): number[] {
@@ -108,7 +131,9 @@ function inContext(units: readonly Scored[], scores: Float64Array): Float64Array
     const heading = units[i]?.heading ?? 0;
     const led =
       (lead > 0 ? SHARE.lead * at(i - lead) : 0) + (heading > 0 ? SHARE.heading * at(i - heading) : 0);
-    return score + before + led + SHARE.behind * at(i + 1) + SHARE.behind2 * at(i + 2);
+    const far = units[i]?.turn === true ? SHARE.farBefore * (at(i - 3) + at(i - 4)) : 0;
+    const farBehind = units[i]?.turn === true ? SHARE.farBehind * (at(i + 3) + at(i + 4)) : 0;
+    return score + before + led + far + farBehind + SHARE.behind * at(i + 1) + SHARE.behind2 * at(i + 2);
   });
 }
 
@@ -116,7 +141,7 @@ function inContext(units: readonly Scored[], scores: Float64Array): Float64Array
 function raritiesOf(index: Index): Float64Array {
   const sums = new Float64Array(index.size);
   for (const [term, posted] of index.postings) {
-    if (isStopWord(term)) continue;
+    if (index.languages.some((language) => isStopWord(term, language))) continue;
     const rarity = idf(index, term);
     for (let i = 0; i < posted.length; i += 2) {
       const unit = posted[i] ?? 0;
@@ -127,14 +152,14 @@ function raritiesOf(index: Index): Float64Array {
   return sums.map((sum) => Math.min(1, sum / high));
 }
 
-/** Returns a function that tells whether a speaker is named in the question. */
-function namedIn(query: string): (speaker: string | undefined) => boolean {
+/** Returns a function that tells whether a speaker or a function is named in the question. */
+function namedIn(query: string): (name: string | undefined) => boolean {
   const named = new Set(termsOf(query).filter((term) => !isStopWord(term)));
   const known = new Map<string, boolean>();
-  return (speaker) => {
-    if (speaker === undefined) return false;
-    const found = known.get(speaker) ?? termsOf(speaker).some((term) => named.has(term));
-    known.set(speaker, found);
+  return (name) => {
+    if (name === undefined) return false;
+    const found = known.get(name) ?? termsOf(name).some((term) => named.has(term));
+    known.set(name, found);
     return found;
   };
 }

@@ -3,8 +3,10 @@ export interface Scored {
   readonly text: string;
   /** Index of its block; units of different blocks are no neighbours. */
   readonly block: number;
-  /** Speaker, if the text is a dialogue. */
-  readonly speaker?: string | undefined;
+  /** Whether it is a turn of a dialogue. */
+  readonly turn?: boolean;
+  /** Speaker of a turn, or name of the function that it declares. */
+  readonly name?: string | undefined;
   /** Distance in units back to the first unit of its passage, which often names the subject. */
   readonly lead: number;
   /** Distance in units back to its heading; 0 if there is none. */

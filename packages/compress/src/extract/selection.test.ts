@@ -48,14 +48,14 @@ test('a selection of another block is not trusted', () => {
   expect(contentOf(later(selection, other))).toBe(contentOf(later(undefined, other)));
 });
 
-test('what can not be recovered is not cut again for a caller without tools', () => {
+test('what was cut for a caller who could retrieve it stays cut where only repetition is cut anew', () => {
   const kept = compress(messages, {
     tier: 'extractive',
     budget: 0.3,
     recoverable: true,
     remembered: () => selection,
   });
-  expect(contentOf(kept)).toBe(text);
+  expect(contentOf(kept)).toBe(contentOf(first));
 });
 
 describe('across the calls of a session', () => {
@@ -110,6 +110,17 @@ describe('recoverable', () => {
       expect(content.split(line)).toHaveLength(2);
     expect(content).toContain('"Line 3 of the report says that shelf 39 is empty." and the 21');
     expect(result.blocks[0]?.removed).toMatchObject({ removed: 22 });
+  });
+
+  test('names each repeated line, where they come in another order', () => {
+    const long = lines.map((line) => `${line} ${'Nothing has been put on it since the spring. '.repeat(3)}`);
+    const again = [7, 3, 21].map((i) => `${long[i]}`);
+    const [block] = compress(
+      [{ role: 'tool', content: [...long, ...again, 'The end.'].join('\n') }],
+      asked,
+    ).blocks;
+    for (const line of again) expect(block?.text.split(line.slice(0, 30))).toHaveLength(3);
+    expect(block?.removed?.gaps).toEqual(again.map((line, at) => ({ first: 31 + at, units: [`${line}\n`] })));
   });
 
   test('leaves alone what stands there once', () => {

@@ -1,7 +1,7 @@
 import type { Form } from './units.ts';
 
 /** Version of selections. Raised whenever the same units would be written differently, or a text is cut into other units. */
-const VERSION = 2;
+const VERSION = 5;
 
 /**
  * The units of a block that were kept: everything needed to write the same bytes again from the block's
@@ -13,6 +13,8 @@ export interface Selection {
   readonly form: string;
   /** Whether the block's long units were cut further, because the budget had no place for them. */
   readonly finer: boolean;
+  /** Whether code was divided into units. */
+  readonly code: boolean;
   /** Whether everything that was left out also stands elsewhere in the block. */
   readonly recoverable: boolean;
   /** Lengths of the runs of kept and omitted units, in turn, beginning with kept. One number if all were kept. */
@@ -28,7 +30,7 @@ export interface RememberedSelection {
 }
 
 export function selectionOf(
-  { form, finer }: { readonly form: Form; readonly finer: boolean },
+  { form, finer, code }: { readonly form: Form; readonly finer: boolean; readonly code: boolean },
   kept: readonly boolean[],
   recoverable: boolean,
   digest: string,
@@ -39,7 +41,7 @@ export function selectionOf(
     while (at < kept.length && kept[at] === keeps) at++;
     runs.push(at - from);
   }
-  return { version: VERSION, form, finer, recoverable, runs, digest };
+  return { version: VERSION, form, finer, code, recoverable, runs, digest };
 }
 
 /** Which of `units` units a selection keeps; undefined if it is of another version, form or number of units. */

@@ -8,6 +8,8 @@ export interface Unit {
   readonly under?: number | undefined;
   /** Whether it is always kept: rows that name columns, and others that the rest can't be read without. */
   readonly fixed: boolean;
+  /** Of code, the name of the function that it is, or nothing. Such a unit is cut further between paragraphs only. */
+  readonly code?: string;
 }
 
 /** Longest unit, in UTF-16 units: a document may be one line of a megabyte. */

@@ -1,13 +1,4 @@
-/** Words without a subject of their own. Names of months and days are kept, because questions ask for them. */
-const stopWords = new Set(
-  `a about above after again all also am an and any are as at be because been before being below between both but by can
-could did do does doing don down during each few for from further had has have having he her here hers him his how i if
-in into is it its just let ll me more most my no nor not now of off on once only or other our out over own re s same she
-should so some such t than that the their them then there these they this those through to too under until up ve very
-was we were what when where which while who whom whose why will with would you your yours tell please know get got`.split(
-    /\s+/,
-  ),
-);
+import { functionWords, type Language, stemmers } from './language.ts';
 
 /** Irregular forms, which no rule for endings covers. */
 const irregular: ReadonlyMap<string, string> = new Map(
@@ -25,7 +16,12 @@ better good best good worse bad worst bad mom mother mum mother dad father kid c
 /** Most words whose terms are remembered; `MEMO_LENGTH` is the longest such word. */
 const MEMO_WORDS = 50_000;
 const MEMO_LENGTH = 64;
-const memo = new Map<string, readonly string[]>();
+const memos: Readonly<Record<Language, Map<string, readonly string[]>>> = {
+  en: new Map(),
+  de: new Map(),
+  fr: new Map(),
+  es: new Map(),
+};
 
 /** Matches words, numbers and identifiers, and in scripts without spaces each character. */
 const word = /[\p{L}\p{N}\p{M}]+(?:[._@:/#'’-][\p{L}\p{N}\p{M}]+)*/gu;
@@ -34,20 +30,21 @@ const unspaced =
 const ascii = /^[\0-\x7f]*$/;
 
 /** The terms by which texts are compared: stems of words, and identifiers both whole and in parts. */
-export function termsOf(text: string): string[] {
+export function termsOf(text: string, language: Language = 'en'): string[] {
   const terms: string[] = [];
   word.lastIndex = 0;
   for (let match = word.exec(text); match !== null; match = word.exec(text)) {
-    for (const term of termsOfWord(match[0])) terms.push(term);
+    for (const term of termsOfWord(match[0], language)) terms.push(term);
   }
   return terms;
 }
 
-function termsOfWord(found: string): readonly string[] {
+function termsOfWord(found: string, language: Language): readonly string[] {
+  const memo = memos[language];
   const known = memo.get(found);
   if (known !== undefined) return known;
   const terms =
-    !ascii.test(found) && unspaced.test(found) ? characters(found) : wordTerms(found.toLowerCase());
+    !ascii.test(found) && unspaced.test(found) ? characters(found) : wordTerms(found.toLowerCase(), language);
   if (found.length > MEMO_LENGTH) return terms;
   if (memo.size >= MEMO_WORDS) memo.clear();
   memo.set(found, terms);
@@ -55,25 +52,54 @@ function termsOfWord(found: string): readonly string[] {
 }
 
 /** The terms of a question that say what it is about; all of its terms if none would remain. */
-export function subjectsOf(query: string): string[] {
-  const all = [...new Set(termsOf(query))];
-  const subjects = all.filter((term) => !stopWords.has(term));
+export function subjectsOf(query: string, language: Language = 'en'): string[] {
+  const all = [...new Set(termsOf(query, language))];
+  const subjects = all.filter((term) => !isStopWord(term, language));
   return subjects.length > 0 ? subjects : all;
 }
 
-export const isStopWord = (term: string): boolean => stopWords.has(term);
+/** Pairs of characters that ask and join in Chinese and Japanese. */
+const joiningPairs =
+  `关于 什么 怎么 怎样 哪里 哪个 哪些 多少 为什 是什 是怎 么说 说的 请问 如何 可以 这个 那个 關於 什麼 怎麼 つい いて えて てく くだ ださ さい
+です ます すか ませ せん した して する され れる れた てい いる いま ある どこ どの どう なに いつ だれ とは では には から まで など この その これ それ あり りま ので のか こと`.split(
+    /\s+/,
+  );
 
-function wordTerms(text: string): string[] {
+const withPairs = (language: Language): ReadonlySet<string> =>
+  new Set([...functionWords[language], ...joiningPairs]);
+const stopWords = { en: withPairs('en'), de: withPairs('de'), fr: withPairs('fr'), es: withPairs('es') };
+
+export const isStopWord = (term: string, language: Language = 'en'): boolean => stopWords[language].has(term);
+
+function wordTerms(text: string, language: Language): string[] {
+  const stemmed = (part: string): string => (language === 'en' ? stem(part) : stemIn(language, part));
   const parts = text.split(/[._@:/#'’-]/);
-  if (parts.length === 1) return [stem(text)];
+  if (parts.length === 1) return [stemmed(text)];
   const whole = /['’]/.test(text) ? [] : [text];
-  return [...whole, ...parts.filter((part) => part !== '').map(stem)];
+  return [...whole, ...parts.filter((part) => part !== '').map(stemmed)];
 }
 
-/** Single characters and pairs of adjacent characters. */
+/** Matches the runs of one script in a stretch without spaces. */
+const runs =
+  /[\p{Script=Han}々]+|[\p{Script=Katakana}ー]+|\p{Script=Hiragana}+|[^\p{Script=Han}々\p{Script=Katakana}ー\p{Script=Hiragana}]+/gu;
+
+/**
+ * The terms of a stretch without spaces: of each run of one script its pairs of adjacent characters, and the whole run where it
+ * is written in katakana, which is mostly one word. Hiragana, which mostly inflects and joins, has pairs only where it is
+ * long enough for a word. Unlike a dictionary's words, these are the same in every engine.
+ */
 function characters(text: string): string[] {
-  const all = Array.from(text);
-  return [...all, ...all.slice(1).map((character, i) => `${all[i]}${character}`)];
+  return (text.match(runs) ?? []).flatMap((run) => {
+    const all = Array.from(run);
+    const pairs = all.slice(1).map((character, i) => `${all[i]}${character}`);
+    if (/^\p{Script=Hiragana}/u.test(run)) return pairs;
+    if (/^[\p{Script=Katakana}ー]/u.test(run)) return [run, ...pairs];
+    return all.length === 1 ? all : pairs;
+  });
+}
+
+function stemIn(language: keyof typeof stemmers, text: string): string {
+  return functionWords[language].has(text) ? text : stemmers[language](text);
 }
 
 const endings: readonly (readonly [RegExp, string])[] = [
@@ -91,7 +117,7 @@ const endings: readonly (readonly [RegExp, string])[] = [
 function stem(text: string): string {
   const base = irregular.get(text);
   if (base !== undefined) return base === text ? base : stem(base);
-  if (text.length < 4 || !/^[a-z]+$/.test(text) || stopWords.has(text)) return text;
+  if (text.length < 4 || !/^[a-z]+$/.test(text) || functionWords.en.has(text)) return text;
   for (const [ending, replacement] of endings) {
     const match = ending.exec(text);
     if (match === null || match.index < 3) continue;

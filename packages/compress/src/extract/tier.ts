@@ -5,12 +5,14 @@ import { type ChatMessage, textsOf } from '../messages.ts';
 import type { CompressOptions } from '../options.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { type CutPlan, cutBlocks } from './cut.ts';
+import { needsEverything } from './everything.ts';
 import { idOf } from './marks.ts';
-import { askedIn, needsEverything } from './question.ts';
+import { cuttableForms } from './packed-units.ts';
+import { askedIn } from './question.ts';
 import { type BlockCut, cutRepeats, type Piece, recut, removalOf, wholeSelection } from './rebuild.ts';
 import { extractiveRanking } from './relevance.ts';
 import type { RememberedSelection } from './selection.ts';
-import { type CountedUnit, countedUnits, type Form, finerUnits } from './units.ts';
+import { type CountedUnit, countedUnits, finerUnits } from './units.ts';
 
 /** A conversation whose blocks are in their lossless form. */
 export interface Uncut {
@@ -49,37 +51,62 @@ export interface Cut {
 /** Cuts the blocks that may be cut until the conversation is within the budget, as far as that is possible. */
 export function cutToBudget(uncut: Uncut, options: CompressOptions, strategy: Strategy): Cut {
   const { messages, blocks, before, allowed, tokenizer } = uncut;
-  const material = blocks
-    .filter(isCuttable)
-    .map((block) => ({ block, piece: pieceOf(block, tokenizer) }))
-    .filter(({ piece }) => piece.units.some(({ fixed }) => !fixed));
-  const open = material.filter(({ block, piece }) => !recall(block, piece, options, tokenizer));
   const now = blocks.reduce((sum, block) => sum + block.tokens_after - block.tokens_before, before);
+  const share = now > allowed ? allowed / before : 1;
+  const pieces = blocks
+    .filter(isCuttable)
+    .map((block) => ({ block, piece: pieceOf(block, share, options, tokenizer) }));
+  const material = pieces.filter(({ piece }) => piece.units.some(({ fixed }) => !fixed));
+  const open = material.filter(({ block, piece }) => !recall(block, piece, options, tokenizer));
   const query = options.query ?? askedLast(messages);
   const exceeds = now > allowed && open.length > 0;
   const needed = exceeds && options.always !== true && options.recoverable !== true && needsEverything(query);
   if (exceeds && !needed) {
-    const theirs = open.reduce((sum, { block }) => sum + block.tokens_after, 0);
-    const plan = { ...strategy, query, budget: Math.max(0, allowed - (now - theirs)) };
+    const cuttable = open.map(({ piece }) => piece);
+    const outside = open.reduce((sum, { block }) => sum - block.tokens_after, now);
+    const plan = { ...strategy, query, budget: budgetOf(cuttable, { ...uncut, outside }, options) };
     const cuts =
       options.recoverable === true
-        ? open.map(({ piece }) => ({ piece, cut: cutRepeats(piece, tokenizer) }))
-        : cutFilling(
-            open.map(({ piece }) => piece),
-            plan,
-            tokenizer,
-          );
+        ? cuttable.map((piece) => ({ piece, cut: cutRepeats(piece, tokenizer) }))
+        : cutFilling(cuttable, plan, tokenizer);
+    const alike = cutAlike(cuts, tokenizer);
     for (const [i, { block }] of open.entries()) {
-      const { piece, cut } = cuts[i] ?? {};
+      const { piece, cut } = alike[i] ?? {};
       if (piece !== undefined) record(block, piece, cut, 'extract', tokenizer);
     }
   }
-  const selections = material.map(({ block, piece }) => ({
+  // Code that was sent whole stays so, even if a later call allows to cut it.
+  const sent = pieces.filter((one) => material.includes(one) || one.block.kind === 'code');
+  const selections = sent.map(({ block, piece }) => ({
     id: piece.id,
     selection: block.removed === null ? wholeSelection(piece) : block.removed.selection,
   }));
   return { selections, needed };
 }
+
+/** Fewest tokens for what is asked. If what is never cut leaves fewer, the budget can't be met with an answer in it. */
+const LEAST_ASKED = 100;
+
+/**
+ * Number of tokens that the pieces may have together, beside those `outside` of them. If what is never cut leaves too little, what can be cut still gets
+ * the share of its own tokens that the whole conversation was to have.
+ */
+function budgetOf(
+  pieces: readonly Piece[],
+  { before, allowed, outside }: Uncut & { readonly outside: number },
+  { always }: CompressOptions,
+): number {
+  const units = pieces.flatMap((piece) => piece.units);
+  const fixed = sumOf(units.filter((unit) => unit.fixed));
+  const rest = sumOf(units) - fixed;
+  const left = allowed - outside - fixed;
+  const asked = Math.ceil((rest * allowed) / before);
+  const fits = left >= Math.min(LEAST_ASKED, asked / 2) || (always === true && left >= 0);
+  return fixed + Math.max(0, fits ? left : asked);
+}
+
+const sumOf = (units: readonly CountedUnit[]): number =>
+  units.reduce((tokens, unit) => tokens + unit.tokens, 0);
 
 /** Part of the budget that is to be used; where long units leave more of it free, they are cut further. */
 const WELL_USED = 0.9;
@@ -108,19 +135,23 @@ function cutFilling(pieces: readonly Piece[], plan: CutPlan, tokenizer: Tokenize
   return better ? finer.cuts : first.cuts;
 }
 
-/** Forms whose units are rows or values, which are never cut further. */
-const whole: ReadonlySet<Form> = new Set<Form>([
-  'json',
-  'jsonl',
-  'json-tsv',
-  'jsonl-tsv',
-  'json-toon',
-  'json-compact',
-]);
+/**
+ * Cuts equal texts in the same way, as the one that was left the fewest tokens: a later call knows a text by its id alone,
+ * and sends all that are equal as the first of them.
+ */
+function cutAlike(cuts: readonly PieceCut[], tokenizer: Tokenizer): PieceCut[] {
+  if (new Set(cuts.map(({ piece }) => piece.id)).size === cuts.length) return [...cuts];
+  const shortest = new Map<string, PieceCut>();
+  const tokensOf = ({ piece, cut }: PieceCut): number => tokenizer.count((cut ?? piece).text);
+  for (const one of cuts) {
+    const other = shortest.get(one.piece.id);
+    if (other === undefined || tokensOf(one) < tokensOf(other)) shortest.set(one.piece.id, one);
+  }
+  return cuts.map((one) => shortest.get(one.piece.id) ?? one);
+}
 
 function finerPiece(piece: Piece, tokenizer: Tokenizer): Piece {
-  if (whole.has(piece.form)) return piece;
-  return { ...piece, finer: true, units: finerUnits(piece.text, piece.units, tokenizer) };
+  return { ...piece, finer: true, units: finerUnits(piece, tokenizer) };
 }
 
 function isCuttable({ steps, tokens_after: tokens }: Draft): boolean {
@@ -134,21 +165,18 @@ function record(
   method: Method,
   tokenizer: Tokenizer,
 ): void {
-  if (cut === undefined) return;
-  rewrite(block, cut.text, method, tokenizer.count(cut.text));
+  // In another form than it is written in, even the cut text may be longer.
+  const tokens = cut === undefined ? 0 : tokenizer.count(cut.text);
+  if (cut === undefined || tokens >= block.tokens_after) return;
+  rewrite(block, cut.text, method, tokens);
   block.removed = removalOf(piece, cut);
 }
 
 /** Gives a block the bytes that it had in an earlier call, if the remembered selection still gives those. */
-function recall(
-  block: Draft,
-  piece: Piece,
-  { remembered, recoverable }: CompressOptions,
-  tokenizer: Tokenizer,
-): boolean {
+function recall(block: Draft, piece: Piece, { remembered }: CompressOptions, tokenizer: Tokenizer): boolean {
   const selection = remembered?.(piece.id, block.message);
   if (selection === 'whole') return true;
-  if (selection === undefined || (recoverable === true && !selection.recoverable)) return false;
+  if (selection === undefined) return false;
   const own = selection.finer ? finerPiece(piece, tokenizer) : piece;
   const cut = recut(own, selection, tokenizer);
   if (cut === undefined) return false;
@@ -156,22 +184,44 @@ function recall(
   return true;
 }
 
-function pieceOf(block: Draft, tokenizer: Tokenizer): Piece {
-  const { kind, original, text, steps } = block;
+/** A block in the form in which it is cut: that of an earlier call, else the one of which its share of the tokens keeps most. */
+function pieceOf(
+  { kind, message, original, text, steps, units, code, tokens_before }: Draft,
+  share: number,
+  { remembered }: CompressOptions,
+  tokenizer: Tokenizer,
+): Piece {
   const method = steps.at(-1)?.method;
-  const form = method === undefined ? kind : formOf(kind, method);
-  return { kind, form, finer: false, id: idOf(original), text, units: unitsNow(block, tokenizer) };
+  const own = { kind, finer: false, code, id: idOf(original) };
+  if (method === undefined) return { ...own, form: kind, text, units };
+  const pieces = formsOf(kind, method, text).map((written) => ({
+    ...own,
+    ...written,
+    units: countedUnits(written.form, written.text, tokenizer),
+  }));
+  const known = pieces.length > 1 ? remembered?.(own.id, message) : undefined;
+  const earlier = typeof known === 'object' ? pieces.find(({ form }) => form === known.form) : undefined;
+  return earlier ?? roomiest(pieces, share * tokens_before);
 }
 
-/** The units of a block's present text. */
-function unitsNow({ kind, text, steps, units }: Draft, tokenizer: Tokenizer): readonly CountedUnit[] {
-  const step = steps.at(-1);
-  return step === undefined ? units : countedUnits(formOf(kind, step.method), text, tokenizer);
+/** The first of the pieces of which most units fit into a budget, going by their mean length. */
+const roomiest = (pieces: readonly Piece[], budget: number): Piece =>
+  pieces.reduce((best, piece) => (roomIn(piece, budget) > roomIn(best, budget) ? piece : best));
+
+/** Share of a piece's units that fits into a budget beside what is never cut. */
+function roomIn({ units }: Piece, budget: number): number {
+  const fixed = sumOf(units.filter((unit) => unit.fixed));
+  return Math.min(1, (budget - fixed) / Math.max(1, sumOf(units) - fixed));
 }
 
-/** The form of a block's present text. Lines whose runs were collapsed and JSON that was only minified keep their kind. */
-function formOf(kind: Kind, method: Method): Form {
-  return method === 'json-tsv' || method === 'jsonl-tsv' || method === 'json-toon' ? method : kind;
+/**
+ * The forms in which a block may be cut, that in which it is written first. Lines whose runs were collapsed and JSON that was only
+ * minified keep their kind.
+ */
+function formsOf(kind: Kind, method: Method, text: string): Pick<Piece, 'form' | 'text'>[] {
+  if (method === 'json-packed' || method === 'jsonl-packed') return cuttableForms(kind, method, text);
+  const table = method === 'json-tsv' || method === 'jsonl-tsv' || method === 'json-toon';
+  return [{ form: table ? method : kind, text }];
 }
 
 /** Returns the question of the last user message. */

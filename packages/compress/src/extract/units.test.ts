@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyDocument, json } from '../../test/documents.ts';
+import { segmentsOf } from '../blocks/segments.ts';
 import { minifyJson } from '../json/minify.ts';
 import { type Form, unitsOf } from './units.ts';
 
@@ -14,6 +15,7 @@ const forms: Form[] = [
   'jsonl',
   'json-tsv',
   'json-toon',
+  'json-packed',
   'code',
 ];
 const texts = (form: Form, text: string, fixed = false): string[] =>
@@ -77,6 +79,13 @@ describe('JSON', () => {
   });
 });
 
+test('in JSON with tables, their rows and the items of other lists', () => {
+  const text =
+    'JSON with tables: <table n> lists its rows,\n{"a":["x","y"],"b":<table 1>}\n<table 1>, 2 rows of {"n":<>}\n1\n2';
+  const long = text.replace('"x"', `"${'x '.repeat(60)}"`);
+  expect(texts('json-packed', long)).toStrictEqual([`"${'x '.repeat(60)}",`, '"y"', '1\n', '2']);
+});
+
 describe('prose', () => {
   test('lines that each end a sentence are entries; wrapped lines are not', () => {
     const sentence = 'The gate was closed at noon because the wind had risen to a storm';
@@ -85,6 +94,19 @@ describe('prose', () => {
     const wrapped = Array.from({ length: 5 }, () => sentence).join('\n');
     expect(texts('prose', `${wrapped}.`)).toHaveLength(1);
   });
+});
+
+test('text that was wrapped unevenly is cut by sentences, since its lines go on with them', () => {
+  const wrapped = `The FROM clause names the tables. A table that stands
+there twice needs an alias, because
+columns of the two could not be told from one another otherwise. Note that
+the order of the rows is not defined
+unless the query says how they are to be sorted. It may
+change between two runs, which is a common cause of errors
+that are hard to find.`;
+  expect(texts('prose', wrapped)).toHaveLength(4);
+  const listing = 'copy the file\nopen the old door\nread the long list of names there\n'.repeat(4);
+  expect(texts('prose', listing)).toHaveLength(12);
 });
 
 describe('listings', () => {
@@ -130,4 +152,20 @@ describe('listings', () => {
     expect(texts('table', `  id | name | sum\n-----+------+----\n${rows}`, true)).toHaveLength(2);
     expect(texts('markup', `<ul>\n${lines(10, (i) => `<li>${i}</li>`)}\n</ul>`)).toHaveLength(12);
   });
+});
+
+test('a page begins a paragraph, and its heading is one', () => {
+  const page = (name: string): string => `${name}\n\nBoats leave at eight.\n`;
+  const text = [page('FIRST PART'), page('SECOND PART'), page('LAST PART')].join('\f');
+  const units = unitsOf('prose', text);
+  expect(
+    units.filter(({ heading }) => heading).map(({ start, end }) => text.slice(start, end)),
+  ).toStrictEqual(['FIRST PART\n\n', '\fSECOND PART\n\n', '\fLAST PART\n\n']);
+});
+
+test('a row of separated values goes on within a quoted cell', () => {
+  const rows = Array.from({ length: 6 }, (_, i) => `${i},"Boat ""${i}""\nleaves, at\n\neight",${i * 3}\n`);
+  const text = `id,note,berth\n${rows.join('')}`;
+  expect(segmentsOf(text).map(({ kind }) => kind)).toStrictEqual(['table']);
+  expect(texts('table', text)).toStrictEqual(rows);
 });

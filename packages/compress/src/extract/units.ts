@@ -1,9 +1,14 @@
-import { type Kind, mailHeader, turnLabel } from '../blocks/kind.ts';
+import { type Kind, rowHeights, turnLabel } from '../blocks/kind.ts';
+import { hasOutput, hasResults, isStatement, resultLines } from '../blocks/results.ts';
 import { paragraphsOf } from '../blocks/segments.ts';
 import type { LosslessMethod } from '../lossless/lossless.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
+import { codeUnits } from './code-units.ts';
+import { type Heading, headingFinder, isHeading } from './headings.ts';
 import { jsonUnits, toonUnits } from './json-units.ts';
 import { isLined, linedUnits } from './lined.ts';
+import { packedUnits } from './packed-units.ts';
+import { resultUnits } from './result-units.ts';
 import { lineSpans, MAX_UNIT, plain, type Span, safeCut, sentenceSpans, type Unit } from './spans.ts';
 
 const MAX_SENTENCE_PARAGRAPH = 240;
@@ -23,17 +28,22 @@ const splitters: Readonly<Partial<Record<Form, (text: string) => Unit[]>>> = {
   dialogue: dialogueUnits,
   log: logUnits,
   search: (text) => rowUnits(text, 0),
-  table: (text) => rowUnits(text, headLines(text)),
+  table: tableUnits,
   jsonl: (text) => rowUnits(text, 0),
   'json-tsv': (text) => rowUnits(text, 2),
   'jsonl-tsv': (text) => rowUnits(text, 2),
   json: jsonUnits,
   'json-toon': toonUnits,
+  'json-packed': packedUnits,
+  'jsonl-packed': packedUnits,
 };
 
-/** The units of a text, in order; together they are the whole text. One fixed unit if the text is never cut. */
-export function unitsOf(form: Form, text: string): Unit[] {
-  const units = splitters[form]?.(text) ?? [];
+/**
+ * The units of a text, in order; together they are the whole text. One fixed unit if the text is never cut, as code is
+ * unless `code` says that it may be.
+ */
+export function unitsOf(form: Form, text: string, code = false): Unit[] {
+  const units = form === 'code' && code ? codeUnits(text) : (splitters[form]?.(text) ?? []);
   return units.length > 0
     ? withinLimit(text, units)
     : [{ start: 0, end: text.length, heading: false, fixed: true }];
@@ -46,15 +56,62 @@ export function countedUnits(form: Form, text: string, tokenizer: Tokenizer): Co
 /** Longest unit, in UTF-16 units, where the units of a text were too long for a budget. */
 const MAX_FINE = 160;
 
-/** The units of a text, cut further where they are long. Those of JSON and of tables in its place are left. */
-export function finerUnits(text: string, units: readonly Unit[], tokenizer: Tokenizer): CountedUnit[] {
-  const long = (unit: Unit): boolean => !unit.fixed && unit.end - unit.start > MAX_FINE;
+/** Forms whose units are rows and values: cut further, each part stands under the beginning of its row. */
+const rows: ReadonlySet<Form> = new Set<Form>([
+  'table',
+  'json',
+  'jsonl',
+  'json-tsv',
+  'jsonl-tsv',
+  'json-toon',
+  'json-packed',
+  'jsonl-packed',
+  'json-compact',
+]);
+
+/**
+ * The units of a text, cut further where they are long: those of code between paragraphs, under the one that declares, and rows between
+ * their cells.
+ */
+export function finerUnits(
+  { form, text, units }: { form: Form; text: string; units: readonly CountedUnit[] },
+  tokenizer: Tokenizer,
+): CountedUnit[] {
+  const long = (unit: Unit): boolean =>
+    !unit.fixed && unit.code === undefined && unit.end - unit.start > MAX_FINE;
   return counted(
     text,
-    units.flatMap((unit) => (long(unit) ? piecesOf(text, unit, MAX_FINE) : [unit])),
+    units.flatMap((unit) => {
+      if (unit.code !== undefined && unit.end - unit.start > MAX_UNIT) return paragraphsIn(text, unit);
+      if (!long(unit)) return [unit];
+      return rows.has(form) ? cellsOf(text, unit) : piecesOf(text, unit, MAX_FINE);
+    }),
     tokenizer,
   );
 }
+
+/** Cuts a row between its cells or members, if it has any; the parts stand under the first. */
+function cellsOf(text: string, unit: Unit): Unit[] {
+  const units: Unit[] = [];
+  for (let start = unit.start; start < unit.end; ) {
+    const most = start + MAX_FINE;
+    const cell = text.slice(start, most).search(/[,;|\t}][^,;|\t}]*$/) + 1;
+    const end =
+      unit.end <= most
+        ? unit.end
+        : cell > MAX_FINE / 4
+          ? start + cell
+          : safeCut(text, start + MAX_FINE / 2, most);
+    units.push({ ...unit, start, end, under: start === unit.start ? unit.under : unit.start });
+    start = end;
+  }
+  return units;
+}
+
+const paragraphsIn = (text: string, unit: Unit): Unit[] =>
+  paragraphsOf(text, unit.start, unit.end).map((span, i) =>
+    i === 0 ? { ...unit, ...span } : { ...unit, ...span, under: unit.start, code: '' },
+  );
 
 function counted(text: string, units: readonly Unit[], tokenizer: Tokenizer): CountedUnit[] {
   const counts = tokenizer.countSpans(
@@ -69,6 +126,25 @@ function rowUnits(text: string, fixed: number): Unit[] {
   return lineSpans(text).map((line, i) => ({ ...line, heading: false, fixed: i < fixed }));
 }
 
+/** Units of a table, or of several with the statements that they answer. */
+function tableUnits(text: string): Unit[] {
+  const spans = lineSpans(text);
+  const lines = spans.map(({ start, end }) => text.slice(start, end));
+  const parts = resultLines(text.trimStart().split('\n'));
+  const begins = parts.flatMap((part, i) =>
+    part === 'record' || (part === 'head' && parts[i - 1] !== 'head') ? [i] : [],
+  );
+  if (begins.length > 1 || (begins[0] ?? 0) > 0 || parts[0] === 'record' || hasOutput(lines))
+    return resultUnits(text, { start: 0, end: text.length });
+  const heights = rowHeights(lines);
+  let at = 0;
+  return heights.map((height, i) => {
+    const [first, last] = [spans[at], spans[at + height - 1]];
+    at += height;
+    return { start: first?.start ?? 0, end: last?.end ?? 0, heading: false, fixed: i < headLines(text) };
+  });
+}
+
 /** How many lines at the beginning of a table name its columns: one, and the rules below and above it. */
 function headLines(text: string): number {
   const [first = '', second = ''] = text.trimStart().slice(0, 4000).split('\n');
@@ -76,59 +152,63 @@ function headLines(text: string): number {
   return isRule(first) ? 3 : isRule(second) ? 2 : 1;
 }
 
-/** Longest heading, in UTF-16 units. */
-const MAX_HEADING = 100;
-const headingText =
-  /^(?:#{1,6}\s.*|[=\-*_]{3,}.*|\[?[^.!?:]{0,60}\b(?:session|conversation|chapter|section|part)\b[^.!?]{0,60}|[^.!?]{0,20}\b\d{4}\b[^.!?]{0,20}|[^.!?]{3,60}:)$/i;
-
-function isHeading(line: string): boolean {
-  const text = line.length > 4 * MAX_HEADING ? '' : line.trim();
-  return text.length <= MAX_HEADING && !text.includes('\n') && headingText.test(text);
-}
-
 /** Units of prose: its headings, its paragraphs or their sentences, and the lines of listings. */
 function proseUnits(text: string): Unit[] {
   const units: Unit[] = [];
-  let under: number | undefined;
-  const heading = ({ start, end }: Span): void => {
-    units.push({ start, end, heading: true, fixed: false });
-    under = start;
-  };
-  for (const paragraph of paragraphsOf(text, 0, text.length)) {
+  const above: Heading[] = [];
+  const levels: number[] = [];
+  const parents = new Map<Unit, Heading>();
+  const headingAt = headingFinder();
+  for (const paragraph of withResults(text)) {
     let { start } = paragraph;
     const { end } = paragraph;
-    for (let line = firstLine(text, start, end); line.end < end; line = firstLine(text, start, end)) {
-      if (!/^#{1,6} \S/.test(text.slice(line.start, line.end)) || text.slice(line.end, end).trim() === '')
-        break;
-      heading(line);
-      start = line.end;
+    for (let found = headingAt(text, { start, end }); found !== undefined; ) {
+      while ((above.at(-1)?.level ?? 0) >= found.level) above.pop();
+      const unit = { start, end: found.end, heading: true, fixed: false };
+      const parent = above.at(-1);
+      if (parent !== undefined) parents.set(unit, parent);
+      units.push(unit);
+      above.push(found);
+      levels.push(found.level);
+      start = found.end;
+      found = start < end ? headingAt(text, { start, end }) : undefined;
     }
-    if (isHeading(text.slice(start, end)) || isMailHead(text.slice(start, end))) heading({ start, end });
-    else
+    if (start < end)
       for (const unit of paragraphUnits(text, { start, end }))
-        units.push({ ...unit, under: unit.under ?? under });
+        units.push({ ...unit, under: unit.under ?? above.at(-1)?.start });
   }
-  return units;
+  // The only heading of its level is the title of all, and tells no part of the text from another.
+  return units.map((unit) => {
+    const { start: under, level = 0 } = parents.get(unit) ?? {};
+    return levels.filter((one) => one === level).length > 1 ? { ...unit, under } : unit;
+  });
 }
 
-/** Whether a paragraph is the header of a mail. */
-const isMailHead = (paragraph: string): boolean =>
-  paragraph.length <= MAX_ENTRY &&
-  paragraph
-    .trim()
-    .split('\n')
-    .every((line) => mailHeader.test(line));
-
-function firstLine(text: string, start: number, end: number): Span {
-  const newline = text.indexOf('\n', start);
-  return { start, end: newline < 0 || newline >= end ? end : newline + 1 };
+/** The paragraphs of a text; those of statements and of the results that follow them are one. */
+function withResults(text: string): Span[] {
+  const paragraphs = paragraphsOf(text, 0, text.length);
+  if (!hasResults(text)) return paragraphs;
+  const found: Span[] = [];
+  let open = false;
+  for (const { start, end } of paragraphs) {
+    const paragraph = text.slice(start, end);
+    const asks = isStatement(paragraph);
+    const last = found.at(-1);
+    if (open && last !== undefined && (asks || hasResults(paragraph)))
+      found[found.length - 1] = { ...last, end };
+    else found.push({ start, end });
+    open = asks || (open && hasResults(paragraph));
+  }
+  return found;
 }
 
 function paragraphUnits(text: string, { start, end }: Span): Unit[] {
   const paragraph = text.slice(start, end);
   if (end - start <= MAX_SENTENCE_PARAGRAPH) return [plain({ start, end })];
-  if (!areEntries(paragraph) && !isLined(paragraph)) return sentenceSpans(text, start, end).map(plain);
-  return linedUnits(text, { start, end }).flatMap((unit) =>
+  const results = hasResults(paragraph);
+  if (!results && !areEntries(paragraph) && !isLined(paragraph))
+    return sentenceSpans(text, start, end).map(plain);
+  return (results ? resultUnits : linedUnits)(text, { start, end }).flatMap((unit) =>
     unit.end - unit.start <= MAX_ENTRY
       ? [unit]
       : sentenceSpans(text, unit.start, unit.end).map((own) => ({ ...unit, ...own })),
@@ -198,7 +278,7 @@ function logUnits(text: string): Unit[] {
 
 function withinLimit(text: string, units: readonly Unit[]): Unit[] {
   return units.flatMap((unit) =>
-    unit.end - unit.start <= MAX_UNIT ? [unit] : piecesOf(text, unit, MAX_UNIT),
+    unit.end - unit.start <= MAX_UNIT || unit.code !== undefined ? [unit] : piecesOf(text, unit, MAX_UNIT),
   );
 }
 

@@ -1,10 +1,13 @@
 import { compactJson, parseTree, type Scalar, stringValue, type Tree } from './tree.ts';
 
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const literal = /^(?:true|false|null)$/;
 
 /** Returns whether a lexeme without quotation marks is a JSON scalar. */
-export const isBareScalar = (text: string): boolean => number.test(text) || literal.test(text);
+export function isBareScalar(text: string): boolean {
+  const code = text.charCodeAt(0);
+  if (code === 45 || (code >= 48 && code <= 57)) return number.test(text);
+  return text === 'true' || text === 'false' || text === 'null';
+}
 
 /**
  * Writes a value as a cell of a table: a string without quotes if it can't be taken for anything else, otherwise JSON.
@@ -27,16 +30,12 @@ export function stringScalar(value: string): Scalar {
   return { kind: 'scalar', lexeme: JSON.stringify(value) };
 }
 
+/** Matches most strings that can stand without quotes: printable ASCII that begins with a letter and ends with no blank. */
+const plain = /^[A-Za-z](?:[ -~]*[!-~])?$/;
 const unsafeStart = /^[\s"{[]/;
 const control = /[\p{Cc}\p{Zl}\p{Zp}]|\s$/u;
 
 function isBare(value: string, special: RegExp): boolean {
-  return (
-    value !== '' &&
-    !unsafeStart.test(value) &&
-    !control.test(value) &&
-    !special.test(value) &&
-    !isBareScalar(value) &&
-    value.isWellFormed()
-  );
+  if (value === '' || special.test(value) || isBareScalar(value)) return false;
+  return plain.test(value) || (!unsafeStart.test(value) && !control.test(value) && value.isWellFormed());
 }

@@ -1,13 +1,21 @@
 import { frozenKinds, type Kind } from '../blocks/kind.ts';
 import { minifyJson } from '../json/minify.ts';
-import { compactJson, isJson, parseTree, sameTree, type Tree } from '../json/tree.ts';
+import { compactJson, isJson, sameTree, type Tree, treeOf } from '../json/tree.ts';
 import type { Tokenizer } from '../tokens/tokenizer.ts';
 import { collapseLines, expandLines } from './lines.ts';
+import { decodePacked, packedForms } from './packed.ts';
 import { decodeToon } from './toon-decode.ts';
 import { encodeToon } from './toon-encode.ts';
 import { asTable, decodeTsv, encodeTsv } from './tsv.ts';
 
-export type LosslessMethod = 'json-compact' | 'json-tsv' | 'json-toon' | 'jsonl-tsv' | 'line-runs';
+export type LosslessMethod =
+  | 'json-compact'
+  | 'json-tsv'
+  | 'json-toon'
+  | 'json-packed'
+  | 'jsonl-tsv'
+  | 'jsonl-packed'
+  | 'line-runs';
 
 export interface Encoded {
   readonly method: LosslessMethod;
@@ -17,6 +25,9 @@ export interface Encoded {
 interface Candidate extends Encoded {
   readonly decodes: () => boolean;
 }
+
+/** A form that is longer than the shortest by this factor has more tokens, and is not counted. */
+const MUCH_LONGER = 1.1;
 
 /**
  * The cheapest lossless form of a segment, or undefined if none is cheaper than the text's `before` tokens. It depends
@@ -30,8 +41,9 @@ export function encodeLossless(
 ): Encoded | undefined {
   const candidates =
     kind === 'json' ? jsonForms(text) : kind === 'jsonl' ? jsonLinesForms(text) : lineForms(kind, text);
+  const shortest = Math.min(...candidates.map((candidate) => candidate.text.length));
   const counted = candidates
-    .filter((candidate) => candidate.text.length < text.length * 2)
+    .filter((candidate) => candidate.text.length <= shortest * MUCH_LONGER)
     .map((candidate) => ({ candidate, tokens: tokenizer.count(candidate.text) }))
     .sort((a, b) => a.tokens - b.tokens);
 
@@ -43,49 +55,66 @@ export function encodeLossless(
 export function decodeLossless({ method, text }: Encoded): string | undefined {
   if (method === 'line-runs') return expandLines(text);
   if (method === 'json-compact') return text;
-  const tree = decodeTree(method, text);
-  if (method !== 'jsonl-tsv' || tree?.kind !== 'list')
-    return tree === undefined ? undefined : compactJson(tree);
-  return tree.items.map(compactJson).join('\n');
+  const tree = decoders[method](text);
+  if (tree === undefined || !method.startsWith('jsonl')) return tree && compactJson(tree);
+  return tree.kind === 'list' ? tree.items.map(compactJson).join('\n') : undefined;
 }
 
-function decodeTree(method: LosslessMethod, text: string): Tree | undefined {
-  return method === 'json-toon' ? decodeToon(text) : decodeTsv(text);
-}
+const decoders = {
+  'json-toon': decodeToon,
+  'json-tsv': decodeTsv,
+  'jsonl-tsv': decodeTsv,
+  'json-packed': decodePacked,
+  'jsonl-packed': decodePacked,
+} satisfies Partial<Record<LosslessMethod, (text: string) => Tree | undefined>>;
+type TreeMethod = keyof typeof decoders;
 
 function jsonForms(text: string): Candidate[] {
   const compact = minifyJson(text.trim());
   // JSON that is nested too deeply for a tree can only be minified, which loses nothing but whitespace.
   const forms: Candidate[] = [{ method: 'json-compact', text: compact, decodes: () => isJson(compact) }];
-  const tree = parseTree(text.trim());
-  return tree === undefined || tree.kind === 'scalar' ? forms : [...forms, ...treeForms(tree)];
+  const tree = treeOf(compact);
+  if (tree === undefined || tree.kind === 'scalar') return forms;
+  const lists = listForms('json', tree, compact);
+  const short = lists.some(({ text }) => text.length * MUCH_LONGER < compact.length);
+  return [...forms, ...lists, ...(short ? [] : [form('json-toon', encodeToon(tree), tree)])];
 }
 
-function treeForms(tree: Tree): Candidate[] {
+/** Forms of JSON Lines: those of the list of the lines, or each line minified. */
+function jsonLinesForms(text: string): Candidate[] {
+  const lines = text.trim().split('\n').map(minifyJson);
+  const compact: Candidate = { method: 'json-compact', text: lines.join('\n'), decodes: () => true };
+  const list = `[${lines.join(',')}]`;
+  const tree = treeOf(list);
+  return tree === undefined ? [compact] : [compact, ...listForms('jsonl', tree, list)];
+}
+
+/** JSON or JSON Lines without whitespace as one table of tab-separated values; undefined if they are no such table. */
+export function tableForm(kind: 'json' | 'jsonl', compact: string): Encoded | undefined {
+  const tree = treeOf(kind === 'json' ? compact : `[${compact.replaceAll('\n', ',')}]`);
+  const table = tree && asTable(tree);
+  if (tree === undefined || table === undefined) return undefined;
+  const { method, text, decodes } = form(`${kind}-tsv`, encodeTsv(table), tree);
+  return decodes() ? { method, text } : undefined;
+}
+
+function listForms(kind: 'json' | 'jsonl', tree: Tree, compact: string): Candidate[] {
   const table = asTable(tree);
-  const tsv = table === undefined ? [] : [form('json-tsv', encodeTsv(table), tree)];
-  return [...tsv, form('json-toon', encodeToon(tree), tree)];
+  return [
+    ...(table === undefined ? [] : [form(`${kind}-tsv`, encodeTsv(table), tree)]),
+    ...packedForms(tree, compact).map((text) => form(`${kind}-packed`, text, tree)),
+  ];
 }
 
-function form(method: LosslessMethod, text: string, tree: Tree): Candidate {
+function form(method: TreeMethod, text: string, tree: Tree): Candidate {
   return {
     method,
     text,
     decodes: () => {
-      const decoded = decodeTree(method, text);
+      const decoded = decoders[method](text);
       return decoded !== undefined && sameTree(tree, decoded);
     },
   };
-}
-
-/** Forms of JSON Lines: a table if the lines are alike, else each line minified. */
-function jsonLinesForms(text: string): Candidate[] {
-  const lines = text.trim().split('\n').map(minifyJson);
-  const compact: Candidate = { method: 'json-compact', text: lines.join('\n'), decodes: () => true };
-  const tree = parseTree(`[${lines.join(',')}]`);
-  const table = tree === undefined ? undefined : asTable(tree);
-  if (tree === undefined || table === undefined) return [compact];
-  return [compact, form('jsonl-tsv', encodeTsv(table), tree)];
 }
 
 function lineForms(kind: Kind, text: string): Candidate[] {

@@ -5,6 +5,9 @@ import { type RawRanks, Vocabulary } from './vocabulary.ts';
 /** Most words whose counts are remembered; `MEMO_LENGTH` is the longest such word, in UTF-16 units. */
 const MEMO_WORDS = 50_000;
 const MEMO_LENGTH = 48;
+/** Longest piece, in bytes, that is found by its bytes as two numbers; `SHORT_PIECES` is how many of these are remembered. */
+const SHORT_LENGTH = 8;
+const SHORT_PIECES = 2 ** 13;
 
 /**
  * A byte-pair encoding that only counts: the same number as tiktoken's `encode_ordinary(text).len()`, without making
@@ -16,6 +19,11 @@ export class Encoding {
   readonly #raw: RawRanks;
   #vocabulary: Vocabulary | undefined;
   readonly #memo = new Map<string, number>();
+  /** For each place, the first and the last four bytes of a short piece. */
+  readonly #firstBytes = new Int32Array(SHORT_PIECES);
+  readonly #lastBytes = new Int32Array(SHORT_PIECES);
+  /** Length and number of tokens of those pieces: `length * 256 + tokens`, 0 if there is none. */
+  readonly #shortCounts = new Int32Array(SHORT_PIECES);
 
   constructor(name: string, raw: RawRanks, rules: SplitRules) {
     this.name = name;
@@ -47,7 +55,8 @@ export class Encoding {
       const ascii = this.#rules.asciiEnd(bytes, at);
       const length = ascii < 0 ? this.#matchLength(text, unit) : ascii - at;
       const end = ascii < 0 ? at + utf8Length(text, unit, unit + length) : ascii;
-      if (vocabulary.rank(bytes, at, end) >= 0) tokens++;
+      if (end - at <= SHORT_LENGTH) tokens += this.#short(vocabulary, bytes, at, end);
+      else if (vocabulary.rank(bytes, at, end) >= 0) tokens++;
       else tokens += this.#merged(vocabulary, text.slice(unit, unit + length), bytes.subarray(at, end));
       unit += length;
       at = end;
@@ -64,6 +73,30 @@ export class Encoding {
     pattern.lastIndex = unit;
     pattern.test(text);
     return pattern.lastIndex - unit;
+  }
+
+  /** Tokens of a piece whose bytes fit into two numbers, by which its count is remembered. */
+  #short(vocabulary: Vocabulary, bytes: Uint8Array, start: number, end: number): number {
+    let first = 0;
+    let last = 0;
+    for (let at = start; at < end; at++) {
+      last = (last << 8) | (bytes[at] ?? 0);
+      if (at === start + 3) {
+        first = last;
+        last = 0;
+      }
+    }
+    const mixed = Math.imul(first, 0x2c1b3c6d) ^ Math.imul(last ^ (last >>> 15), 0x297a2d39);
+    const slot = (mixed >>> 17) & (SHORT_PIECES - 1);
+    const known = this.#shortCounts[slot] ?? 0;
+    if (this.#firstBytes[slot] === first && this.#lastBytes[slot] === last && known >> 8 === end - start)
+      return known & 255;
+    const tokens =
+      vocabulary.rank(bytes, start, end) >= 0 ? 1 : countMerged(vocabulary, bytes.subarray(start, end));
+    this.#firstBytes[slot] = first;
+    this.#lastBytes[slot] = last;
+    this.#shortCounts[slot] = ((end - start) << 8) | tokens;
+    return tokens;
   }
 
   #merged(vocabulary: Vocabulary, word: string, bytes: Uint8Array): number {

@@ -1,11 +1,12 @@
 import {
   type ChatMessage,
-  type Compressed,
   type CompressOptions,
   compress,
+  type Tokenizer,
   tokenizerFor,
 } from '../../src/index.ts';
 import { compressByBm25 } from './bm25.ts';
+import { decoded } from './decoded.ts';
 import { outsideBm25 } from './outside.ts';
 import { generator } from './random.ts';
 import type { Case } from './sets.ts';
@@ -38,21 +39,31 @@ function outcome(
   const whole = messages.map(({ content }) => content as string);
   const before = whole.reduce((sum, text) => sum + tokenizer.count(text), 0);
   const allowed = Math.floor(before * budget);
-  const left =
-    subject === 'outside'
-      ? [outsideBm25(whole[0] ?? '', query, allowed - tokenizer.count(query), tokenizer), query]
-      : (subject === 'bm25' ? compressByBm25 : extracted)(messages, {
-          budget,
-          query,
-          tokenizer,
-        }).messages.map(({ content }) => content as string);
-  const used = left.reduce((sum, text) => sum + tokenizer.count(text), 0) / allowed;
+  const { sent, said } = resultOf(subject, messages, { budget, query, tokenizer }, allowed);
+  const used = sent.reduce((sum, text) => sum + tokenizer.count(text), 0) / allowed;
+  const left = [...sent, ...said];
   const kept = gold.every((text) => left.some((one) => one.includes(text)));
   return { set, fact, subject, kept: kept && left.some((one) => hasRow(one, gold[0] ?? '', near)), used };
 }
 
-const extracted = (messages: readonly ChatMessage[], options: CompressOptions): Compressed =>
-  compress(messages, { ...options, tier: 'extractive' });
+/** The texts that are sent, and what they say without holding it word for word. */
+function resultOf(
+  subject: Subject,
+  messages: readonly ChatMessage[],
+  options: CompressOptions & { readonly query: string; readonly tokenizer: Tokenizer },
+  allowed: number,
+): { sent: string[]; said: string[] } {
+  const { query, tokenizer } = options;
+  if (subject === 'outside') {
+    const room = allowed - tokenizer.count(query);
+    return { sent: [outsideBm25(messages[0]?.content as string, query, room, tokenizer), query], said: [] };
+  }
+  const { messages: out, blocks } =
+    subject === 'bm25'
+      ? compressByBm25(messages, options)
+      : compress(messages, { ...options, tier: 'extractive' });
+  return { sent: out.map(({ content }) => content as string), said: decoded(blocks) };
+}
 
 /** The longest row, in UTF-16 units. */
 const ROW = 400;

@@ -9,6 +9,8 @@ export interface Prompt {
   readonly kind: MaterialKind;
   readonly messages: readonly ChatMessage[];
   readonly needed: readonly string[];
+  /** Indexes of the messages that must be sent as they are: the system's, and calls of tools. */
+  readonly untouched: readonly number[];
 }
 
 /** Ways to set material off from instructions. */
@@ -34,11 +36,53 @@ export function promptOf(seed: number): Prompt {
   const instructions = styles[style](random);
   const pasted = pick(random, Object.values(frames))(text);
   const { content, needed } = arranged(random, instructions, pasted, question);
-  const messages = [
-    { role: 'system', content: SYSTEM },
-    { role: 'user', content },
+  const tool = toolOf(seed);
+  const defined = JSON.stringify([tool], null, seed % 2 === 0 ? 2 : 0);
+  // Some system texts hold tool definitions, and so do some users' texts; some prompts have a call of a tool and its result first.
+  const system = seed % 3 === 0 ? `${SYSTEM}\n\nTools:\n${defined}` : SYSTEM;
+  const user = seed % 5 === 0 ? `These are the tools:\n\n${defined}\n\n${content}` : content;
+  const called = seed % 4 === 0 ? calledTool(random, tool.function.name, kind) : [];
+  const messages = [{ role: 'system', content: system }, ...called, { role: 'user', content: user }];
+  return {
+    style,
+    kind,
+    messages,
+    needed: [system, ...(seed % 5 === 0 ? [defined] : []), ...needed].filter((part) => part !== ''),
+    untouched: messages.flatMap(({ role }, at) => (role === 'system' || role === 'assistant' ? [at] : [])),
+  };
+}
+
+/** A tool as OpenAI's API describes it. */
+function toolOf(seed: number) {
+  return {
+    type: 'function',
+    function: {
+      name: `find_${seed}`,
+      description: 'Finds a thing by its name. Never call it twice for one name.',
+      parameters: {
+        type: 'object',
+        properties: {
+          name: { type: 'string', description: 'Name as it is written in the material' },
+          limit: { type: 'integer', minimum: 1, maximum: 20 + seed },
+        },
+        required: ['name'],
+      },
+    },
+  };
+}
+
+/** A call of a tool, its long result, and what was said of it. */
+function calledTool(random: Random, name: string, kind: MaterialKind): ChatMessage[] {
+  return [
+    { role: 'user', content: 'Look it up, and do not tell anybody.' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'call_1', type: 'function', function: { name, arguments: '{"name":"all"}' } }],
+    },
+    { role: 'tool', tool_call_id: 'call_1', content: writers[kind](random, 60).text },
+    { role: 'assistant', content: 'I have the result. What do you want to know?' },
   ];
-  return { style, kind, messages, needed: [SYSTEM, ...needed].filter((part) => part !== '') };
 }
 
 function arranged(

@@ -1,6 +1,6 @@
 /**
  * Prints how many of 2,000 prompts lose an instruction, by style, and for each kind of material whether the line that
- * is asked for stays and how much of the budget is used. `node packages/compress/test/survival/run.ts [prompts]`
+ * is asked for stays and how much of the budget is used. `node packages/compress/test/survival/run.ts [prompts] [first seed]`
  */
 import { BUDGETS, losses, materialLeft } from './losses.ts';
 import { type MaterialKind, writers } from './material.ts';
@@ -8,7 +8,7 @@ import { type MaterialKind, writers } from './material.ts';
 const SEEDS = [1, 2, 3, 4, 5];
 const count = Number(process.argv[2] ?? 2000);
 
-const lost = losses(count);
+const lost = losses(count, Number(process.argv[3] ?? 0));
 const sum = Object.values(lost).reduce((all, one) => all + one, 0);
 process.stdout.write(`${sum} of ${count} prompts lose an instruction\n`);
 for (const [style, prompts] of Object.entries(lost))

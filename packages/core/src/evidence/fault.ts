@@ -33,6 +33,7 @@ export const EVIDENCE_REASONS = [
   'anchor_unmatched',
   'metering_mismatch',
   'purge_invalid',
+  'stream_invalid',
 ] as const;
 export type EvidenceReason = (typeof EVIDENCE_REASONS)[number];
 

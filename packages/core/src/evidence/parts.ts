@@ -13,12 +13,18 @@ export const EVIDENCE_PATHS = {
   checkpoint: 'log/checkpoint.txt',
   purges: 'purges.ndjson',
   exports: 'exports.ndjson',
+  heads: 'stream/heads.ndjson',
 } as const;
 
 /** The three folders in which one part of the receipts lies; `number` counts from 1. */
 export function partPaths(number: number): { receipts: string; anchors: string; metering: string } {
   const name = `${String(number).padStart(6, '0')}.ndjson`;
   return { receipts: `receipts/${name}`, anchors: `anchors/${name}`, metering: `metering/${name}` };
+}
+
+/** The file of one part of the stream's hashes; `number` counts from 1. */
+export function hashesPath(number: number): string {
+  return `stream/${String(number).padStart(6, '0')}.ndjson`;
 }
 
 /** Returns the digest of a metering receipt's evidence, as a line of a bundle; null for any other receipt. */

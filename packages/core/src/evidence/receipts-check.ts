@@ -2,9 +2,13 @@ import { defaultEngine } from '../ed25519/engines.ts';
 import type { Ed25519Engine } from '../ed25519/profile.ts';
 import { canonicalBytes } from '../json/canonical.ts';
 import type { JsonObject } from '../json/types.ts';
+import type { GivenReceipt } from '../streams/verify-stream.ts';
 import { secondsOf } from '../time.ts';
 import type { Trust } from '../trust/issuer.ts';
-import { familyOf, verifyParsed } from '../verify.ts';
+import { familyOf, type Verification, verifyParsed } from '../verify.ts';
+import type { Witnessed } from '../witness/judge.ts';
+import type { WitnessPolicy } from '../witness/policy.ts';
+import { type BundleCorrections, CorrectionsCheck } from './corrections-check.ts';
 import type { EvidenceFile, EvidenceManifest } from './document.ts';
 import { EvidenceFault, type EvidenceReason } from './fault.ts';
 import { groupsOf, linesOf, readObject } from './lines.ts';
@@ -12,18 +16,26 @@ import { meteringDigest, partPaths } from './parts.ts';
 import { RememberingEngine } from './remembering-engine.ts';
 
 /** Totals of the receipts of a bundle. */
-export interface PartCounts {
+export interface PartCounts extends BundleCorrections {
   readonly receipts: number;
   readonly anchored: number;
   readonly metering: number;
   /** Receipts that are intact, but whose issuer or key the trust bundle does not vouch for. */
   readonly untrusted: number;
+  /** Anchored receipts whose checkpoint the witnesses of the policy did not cosign; 0 without a policy. */
+  readonly unwitnessed: number;
+  /**
+   * The verdict on all anchors together: `by` names the witnesses that cosigned each of their checkpoints. Not satisfied
+   * where nothing is anchored; null without a policy.
+   */
+  readonly witnessed: Witnessed | null;
 }
 
 interface ReceiptVerification {
   readonly trust: Trust;
   readonly now: number;
   readonly engine: Ed25519Engine | undefined;
+  readonly witnessPolicy: WitnessPolicy | undefined;
   /** Hex SHA-256. */
   readonly digest: (bytes: Uint8Array) => string;
   /** Called with the number of receipts verified so far, and awaited. */
@@ -33,7 +45,16 @@ interface ReceiptVerification {
 /** A receipt that was read from its part, and whose anchor is still to be read. */
 interface Read {
   readonly id: string;
+  readonly issuedAt: number;
   readonly document: JsonObject;
+}
+
+/** A receipt that is valid, with its anchored hash in hex. */
+interface Judged {
+  readonly document: JsonObject;
+  readonly sha256: string;
+  readonly isAnchored: boolean;
+  readonly verdict: Verification;
 }
 
 /** Number of receipts that are verified at once, so that the runtime can check signatures on all its cores. */
@@ -57,6 +78,11 @@ export class ReceiptsCheck {
   #anchored = 0;
   #metering = 0;
   #untrusted = 0;
+  /** Anchored hashes and times of the receipts, for the check of the stream. */
+  readonly given: GivenReceipt[] = [];
+  readonly #corrections = new CorrectionsCheck();
+  #unwitnessed = 0;
+  #witnessed: Witnessed | null = null;
 
   constructor(manifest: EvidenceManifest, verification: ReceiptVerification) {
     this.#manifest = manifest;
@@ -73,7 +99,7 @@ export class ReceiptsCheck {
   }
 
   /** @throws EvidenceFault */
-  finish(): PartCounts {
+  async finish(): Promise<PartCounts> {
     this.#requireWhole();
     const counts = { receipts: this.#receipts, anchored: this.#anchored, metering: this.#metering };
     for (const [name, found] of Object.entries(counts)) {
@@ -84,7 +110,15 @@ export class ReceiptsCheck {
         `The manifest says ${stated} ${name}; the files hold ${found}.`,
       );
     }
-    return { ...counts, untrusted: this.#untrusted };
+    const policy = this.#verification.witnessPolicy;
+    const none = policy && (await policy.judge(undefined, [], this.#engine)).witnessed;
+    return {
+      ...counts,
+      untrusted: this.#untrusted,
+      unwitnessed: this.#unwitnessed,
+      witnessed: this.#witnessed ?? none ?? null,
+      ...this.#corrections.finish(),
+    };
   }
 
   /** Checks that the anchors and metering digests of the part so far have come. @throws EvidenceFault */
@@ -105,7 +139,7 @@ export class ReceiptsCheck {
     const read: Read[] = [];
     for (const line of linesOf(bytes)) {
       const document = readObject(line, path, 'receipt_invalid');
-      read.push({ id: this.#placed(document, path), document });
+      read.push({ ...this.#placed(document, path), document });
     }
     if (read.length !== receipts) {
       throw new EvidenceFault('receipt_count', `${path} has ${read.length} receipts, not ${receipts}.`, path);
@@ -116,8 +150,8 @@ export class ReceiptsCheck {
     this.#metering += this.#digests.length;
   }
 
-  /** Checks the receipt's form and its place in the bundle, and returns its id. @throws EvidenceFault */
-  #placed(document: JsonObject, path: string): string {
+  /** Checks the receipt's form and its place in the bundle, and returns its id and time. @throws EvidenceFault */
+  #placed(document: JsonObject, path: string): Pick<Read, 'id' | 'issuedAt'> {
     const family = familyOf(document);
     if (family === null || family.shape(document, '') !== null) {
       throw new EvidenceFault('receipt_invalid', `${path} contains a document that is not a receipt.`, path);
@@ -128,7 +162,7 @@ export class ReceiptsCheck {
     if (family.name === 'metering') {
       if (this.#bills.has(id)) throw refuse('receipt_twice', 'appears twice');
       this.#bills.add(id);
-      return id;
+      return { id, issuedAt };
     }
     const { from, to } = this.#manifest.period;
     if (issuedAt < secondsOf(from) || issuedAt >= secondsOf(to)) {
@@ -139,7 +173,7 @@ export class ReceiptsCheck {
       throw refuse('receipt_twice', 'appears twice, or out of order');
     }
     this.#last = { at: issuedAt, id };
-    return id;
+    return { id, issuedAt };
   }
 
   /** Reads a file of anchors, which has one line for each receipt of the part, in the same order. */
@@ -155,8 +189,11 @@ export class ReceiptsCheck {
       for (const one of settled) {
         if (one.status === 'rejected') throw one.reason;
         this.#verified += 1;
-        if (one.value.isAnchored) this.#anchored += 1;
-        if (!one.value.isTrusted) this.#untrusted += 1;
+        const { document, sha256, isAnchored, verdict } = one.value;
+        if (isAnchored) this.#anchored += 1;
+        if (!verdict.issuer.trusted) this.#untrusted += 1;
+        if (isAnchored && verdict.witnessed !== null) this.#addWitnessed(verdict.witnessed);
+        this.#corrections.take(document, sha256, verdict);
       }
       count += lines.length;
       await this.#verification.report(this.#verified);
@@ -167,24 +204,31 @@ export class ReceiptsCheck {
     this.#read = [];
   }
 
+  #addWitnessed(one: Witnessed): void {
+    if (!one.satisfied) this.#unwitnessed += 1;
+    const before = this.#witnessed ?? one;
+    this.#witnessed = {
+      ...before,
+      satisfied: before.satisfied && one.satisfied,
+      by: before.by.filter((name) => one.by.includes(name)),
+    };
+  }
+
   /** Verifies the receipt that a line belongs to, with the anchor in that line. */
-  async #judge(
-    line: Uint8Array,
-    index: number,
-    path: string,
-  ): Promise<{ isAnchored: boolean; isTrusted: boolean }> {
-    const { trust, now, digest } = this.#verification;
+  async #judge(line: Uint8Array, index: number, path: string): Promise<Judged> {
+    const { trust, now, digest, witnessPolicy } = this.#verification;
     const { receipt_id, receipt_sha256, anchor = null } = readObject(line, path, 'anchor_unmatched');
     const read = this.#read[index];
     if (read === undefined || read.id !== receipt_id) {
       throw unmatched(path, `line ${index + 1} belongs to another receipt`);
     }
-    const { id, document } = read;
+    const { id, issuedAt, document } = read;
     if (receipt_sha256 !== digest(anchoredBytes(document))) {
       throw unmatched(path, `line ${index + 1} has another hash`);
     }
-    const verdict = await verifyParsed(document, { trust, now, engine: this.#engine, anchor });
-    if (verdict.valid) return { isAnchored: anchor !== null, isTrusted: verdict.issuer.trusted };
+    this.given.push({ sha256: receipt_sha256, issuedAt });
+    const verdict = await verifyParsed(document, { trust, now, engine: this.#engine, anchor, witnessPolicy });
+    if (verdict.valid) return { document, sha256: receipt_sha256, isAnchored: anchor !== null, verdict };
     const { name, detail } = verdict.checks.find(({ ok }) => ok === false) ?? { name: '', detail: '' };
     throw new EvidenceFault('receipt_invalid', `${id}: ${name}: ${detail}`, path);
   }

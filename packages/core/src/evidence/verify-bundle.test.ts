@@ -119,6 +119,11 @@ const CASES: readonly (readonly [
   reason: EvidenceReason,
   make: () => Promise<Uint8Array> | Uint8Array,
 ])[] = [
+  [
+    'a head that is none',
+    'stream_invalid',
+    () => signed([...files, { path: 'stream/heads.ndjson', bytes: utf8('{}\n') }]),
+  ],
   ['something after its end', 'zip_end', () => concatBytes(good, utf8('!'))],
   ['not an archive', 'zip_end', () => utf8('{"type":"svc-evidence-v1"}'.padEnd(200))],
   [

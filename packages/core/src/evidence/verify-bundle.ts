@@ -6,9 +6,11 @@ import { type Sha256, sha256 } from '../hash.ts';
 import { canonicalBytes } from '../json/canonical.ts';
 import { parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/types.ts';
+import type { StreamVerdict } from '../streams/verify-stream.ts';
 import { secondsOf } from '../time.ts';
 import { checkTrustBundle, type TrustBundle } from '../trust/bundle.ts';
 import { type Trust, trustOf } from '../trust/issuer.ts';
+import type { WitnessPolicy } from '../witness/policy.ts';
 import { crc32 } from './crc32.ts';
 import {
   type DocumentTrust,
@@ -21,6 +23,7 @@ import { EvidenceFault } from './fault.ts';
 import { linesOf, readObject } from './lines.ts';
 import { EVIDENCE_PATHS } from './parts.ts';
 import { type PartCounts, ReceiptsCheck } from './receipts-check.ts';
+import { StreamCheck } from './stream-check.ts';
 import type { ZipPlace } from './zip-layout.ts';
 import { type ByteSource, readZip } from './zip-reader.ts';
 
@@ -31,6 +34,8 @@ export interface BundleOptions {
   readonly roots?: readonly string[] | undefined;
   /** Other trust bundles. The newest one of the enclosed bundle's root is used where it is newer than that. */
   readonly bundles?: readonly TrustBundle[] | undefined;
+  /** Witnesses that must have cosigned the checkpoint of each anchor. */
+  readonly witnessPolicy?: WitnessPolicy | undefined;
   readonly sha256?: Sha256 | undefined;
   readonly engine?: Ed25519Engine | undefined;
   /** Called with the progress, and awaited, so that a page can draw; if it throws, the verification ends. */
@@ -47,6 +52,8 @@ export interface BundleProgress {
 
 /** Contents of a verified bundle. A bundle that is refused throws instead. */
 export interface BundleVerdict extends PartCounts {
+  /** What the heads of the tenant's stream say about the receipts; null where the bundle has none: then completeness is not shown. */
+  readonly completeness: StreamVerdict | null;
   readonly manifest: EvidenceManifest;
   /** SHA-256 of the manifest's bytes, in hex, which the receipt of the export is about. */
   readonly manifestSha256: string;
@@ -235,10 +242,18 @@ async function checkContents(
   files: FileReader,
   places: readonly ZipPlace[],
   { manifest, trust, documentTrust, options }: Contents,
-): Promise<PartCounts> {
-  const { now, engine } = options;
+): Promise<PartCounts & Pick<BundleVerdict, 'completeness'>> {
+  const { now, engine, witnessPolicy } = options;
+  const stream = new StreamCheck(manifest, documentTrust, options.sha256);
   const report = (receipts: number): Promise<void> => files.report(receipts);
-  const receipts = new ReceiptsCheck(manifest, { trust, now, engine, digest: files.digest, report });
+  const receipts = new ReceiptsCheck(manifest, {
+    trust,
+    now,
+    engine,
+    witnessPolicy,
+    digest: files.digest,
+    report,
+  });
   for (const [index, file] of manifest.files.entries()) {
     const bytes = await files.read(places[index + 1], file.path);
     if (files.digest(bytes) !== file.sha256) {
@@ -250,8 +265,9 @@ async function checkContents(
     }
     if (file.path === EVIDENCE_PATHS.purges) await checkPurges(bytes, { files, manifest, documentTrust });
     else await receipts.take(file, bytes);
+    await stream.take(file.path, bytes);
   }
-  return receipts.finish();
+  return { ...(await receipts.finish()), completeness: stream.finish(receipts.given) };
 }
 
 async function checkPurges(

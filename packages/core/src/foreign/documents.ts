@@ -1,3 +1,5 @@
+import { looksLikeSign1 } from '../cose/sign1.ts';
+import { toBase64 } from '../encoding/base64.ts';
 import { utf8 } from '../encoding/bytes.ts';
 import { TallyError } from '../errors.ts';
 import { parseLine } from '../json/lines.ts';
@@ -11,15 +13,20 @@ import type { ForeignDocument } from './family.ts';
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_DOCUMENTS = 100_000;
 
+/** How the data URL of a COSE message begins. */
+export const COSE_URL = 'data:application/cose;base64,';
+
 /** The documents of a file, and what is wrong with it as a list; null if nothing is. */
 export interface Documents {
   readonly documents: readonly ForeignDocument[];
   readonly fault: string | null;
 }
 
-/** Reads a JSON object, a list of them, JSON Lines, or else one text. Returns null for what is none of these. */
+/** Reads a JSON object, a list of them, JSON Lines, a COSE message, or else one text. Returns null for what is none of these. */
 export function readDocuments(file: Uint8Array | string): Documents | null {
   if (file.length > MAX_BYTES) return null;
+  if (typeof file !== 'string' && looksLikeSign1(file))
+    return { documents: [`${COSE_URL}${toBase64(file)}`], fault: null };
   const text = typeof file === 'string' ? file : decoded(file);
   if (text === null) return null;
   const whole = orNull(() => parseJson(utf8(text)));

@@ -5,9 +5,12 @@ import { isObject, type Rule } from '../receipts/shape.ts';
 import type { Trust } from '../trust/issuer.ts';
 import type { ForeignKey } from './keys.ts';
 
-export type ForeignFamilyName = 'acta' | 'x402' | 'dsse' | 'tlog_proof' | 'a2a_trust';
+export type ForeignFamilyName = 'acta' | 'x402' | 'dsse' | 'tlog_proof' | 'cose_receipt' | 'a2a_trust';
 
-/** One document of a file: a JSON object, or the whole text of a file that is not JSON. */
+/**
+ * One document of a file: a JSON object, or the whole text of a file that is not JSON, which for a COSE message is its data
+ * URL (RFC 2397).
+ */
 export type ForeignDocument = JsonObject | string;
 
 /** A signature over bytes, and what the receipt says of its key. */
@@ -78,12 +81,12 @@ export function requireForm<T extends object>(rule: Rule<T>, document: ForeignDo
   throw new ForeignFault(`${fault.field} must be ${fault.expected}.`);
 }
 
-/** The result of `act`, whose errors are faults of the document. @throws ForeignFault */
-export function orFault<T>(act: () => T, message: string): T {
+/** The result of `act`, whose errors are faults of the document, in these words or in their own. @throws ForeignFault */
+export function orFault<T>(act: () => T, message?: string): T {
   try {
     return act();
   } catch (error) {
-    if (error instanceof TallyError) throw new ForeignFault(message);
+    if (error instanceof TallyError) throw new ForeignFault(message ?? error.message);
     throw error;
   }
 }

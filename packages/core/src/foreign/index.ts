@@ -1,4 +1,5 @@
 export { type ActaDecision, signActa } from './acta/sign.ts';
+export { openSignedStatement, type SignedStatement } from './cose-receipt/statement.ts';
 export type {
   ForeignDocument,
   ForeignFacts,

@@ -7,6 +7,7 @@ import { type Trust, trustOf } from '../trust/issuer.ts';
 import type { Verification } from '../verify.ts';
 import { a2aTrust } from './a2a-trust/a2a-trust.ts';
 import { acta } from './acta/acta.ts';
+import { coseReceipt } from './cose-receipt/cose-receipt.ts';
 import { readDocuments } from './documents.ts';
 import { dsse } from './dsse/dsse.ts';
 import {
@@ -23,7 +24,7 @@ import { tlogProof } from './tlog-proof/tlog-proof.ts';
 import { x402 } from './x402/x402.ts';
 
 /** Every family, in the order in which they are asked whether a document is theirs. */
-export const foreignFamilies: readonly ForeignFamily[] = [x402, dsse, acta, a2aTrust, tlogProof];
+export const foreignFamilies: readonly ForeignFamily[] = [x402, dsse, acta, a2aTrust, tlogProof, coseReceipt];
 
 export interface VerifyForeignOptions {
   /** Unix milliseconds. */
@@ -38,7 +39,7 @@ export interface VerifyForeignOptions {
 }
 
 /** The verdict on the foreign receipts in a file, with the members of that on one of our own. */
-export interface ForeignVerification extends Omit<Verification, 'family' | 'evidence'> {
+export interface ForeignVerification extends Omit<Verification, 'family' | 'evidence' | 'witnessed'> {
   readonly family: ForeignFamilyName;
   /** Number of receipts in the file. */
   readonly count: number;

@@ -5,11 +5,11 @@ import { formatPath, type PathStep } from './path.ts';
 export const maxJsonDepth = 64;
 
 const ruleMessages = {
-  json_lone_surrogate: 'A string contains an unpaired surrogate, which UTF-8 cannot encode.',
-  json_noncharacter: 'A string contains a Unicode noncharacter (U+FDD0 to U+FDEF, or U+xxFFFE or U+xxFFFF).',
+  json_lone_surrogate: 'A string contains an unpaired surrogate.',
+  json_noncharacter: 'A string contains a Unicode noncharacter.',
   json_number_range: 'A number is not a finite double.',
-  json_integer_range: 'An integer is larger than 2^53-1; send it as a string.',
-  json_depth: 'Arrays and objects are nested too deeply.',
+  json_integer_range: 'An integer is larger than 2^53-1: send a string.',
+  json_depth: 'It is nested too deeply.',
 } as const;
 
 /** The rules of I-JSON (RFC 7493, section 2) that go beyond JSON's grammar, by the code of the error they give. */

@@ -1,14 +1,13 @@
 import type { Ed25519Engine } from '../ed25519/profile.ts';
-import { fromBase64url } from '../encoding/base64url.ts';
 import { equalBytes, utf8 } from '../encoding/bytes.ts';
 import { fromHex, toHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
 import { sha256 } from '../hash.ts';
 import { verifyInclusion } from '../merkle/inclusion.ts';
 import { orNull } from '../or-null.ts';
-import { type Check, CLOCK_SKEW, check, failed, passed, unchecked } from '../receipts/family.ts';
+import { type Check, CLOCK_SKEW, check, failed, unchecked } from '../receipts/family.ts';
 import { formatTimestamp } from '../time.ts';
-import type { AnchorAuthority } from '../trust/issuer.ts';
+import { type AnchorAuthority, isWithin, logsOf, postersOf, wasInUse } from '../trust/authority.ts';
 import { type AnchoredResult, leafIndexOf, leafOf } from './anchored.ts';
 import { type Checkpoint, openCheckpoint, parseCheckpointText } from './checkpoint.ts';
 import { parseNote } from './note.ts';
@@ -45,6 +44,8 @@ export interface AnchorVerdict {
   readonly checks: readonly Check[];
   /** Unix milliseconds at which the chain proves that the receipt existed; undefined where nothing does. */
   readonly existedAt: number | undefined;
+  /** The note that was given, be it good or not. */
+  readonly checkpoint?: string | undefined;
 }
 
 /**
@@ -62,6 +63,7 @@ export async function checkAnchor(result: AnchoredResult, facts: AnchorFacts): P
   return {
     checks: [inclusion, await checkpointCheck(result, facts, noted), onChain],
     existedAt: transaction && inclusion.ok && onChain.ok ? transaction.blockTime * 1000 : undefined,
+    checkpoint: result.checkpoint,
   };
 }
 
@@ -113,10 +115,17 @@ async function checkpointCheck(
     return failed(name, 'The checkpoint and the anchored result are of different trees.');
   }
   let verdict = unchecked(name, `The given trust does not list the log ${origin}.`);
-  for (const log of anchors.flatMap(({ log }) => (log?.origin === origin ? log : []))) {
+  for (const log of logsOf(anchors, origin)) {
     try {
-      await openCheckpoint(checkpoint, { origin, publicKey: fromBase64url(log.public_key, 32) }, engine);
-      return passed(name, `${origin} signed this root over ${size} leaves.`);
+      await openCheckpoint(checkpoint, log, engine);
+      const within = isWithin(log, size);
+      if (within === null) return unchecked(name, `${origin} has ended; nothing says with how many leaves.`);
+      return check(
+        name,
+        within,
+        `${origin} signed this root over ${size} leaves.`,
+        `${origin} ended with ${log.last_size} leaves, not ${size}.`,
+      );
     } catch (error) {
       if (!(error instanceof TallyError)) throw error;
       verdict = failed(name, error.message);
@@ -154,21 +163,24 @@ function transactionCheck(
   if (noted !== null && !isPosted(noted.origin)) {
     return failed(name, `It posts the root of a log other than ${noted.origin}.`);
   }
-  const chains = anchors.flatMap(({ log, chain }) => (log && isPosted(log.origin) && chain ? chain : []));
-  if (chains.length === 0) {
+  const posters = postersOf(anchors).filter(({ origin }) =>
+    noted === null ? isPosted(origin) : origin === noted.origin,
+  );
+  if (posters.length === 0) {
     return unchecked(name, 'The given trust does not list the account that posts for this log.');
   }
   const from = transaction.from.toLowerCase();
-  const vouched = chains.some(
-    (chain) =>
-      chain.network === network &&
-      chain.chain_id === transaction.chainId &&
-      chain.address.toLowerCase() === from,
+  const own = posters.filter(
+    (poster) =>
+      poster.network === network &&
+      poster.chain_id === transaction.chainId &&
+      poster.address.toLowerCase() === from,
   );
-  if (!vouched) {
-    return failed(name, `${from} on chain ${transaction.chainId} (${network}) does not post for this log.`);
-  }
   const at = formatTimestamp(transaction.blockTime * 1000);
+  if (!own.some((poster) => wasInUse(poster, transaction.blockTime))) {
+    const when = own.length === 0 ? 'does not post' : `did not post at ${at}`;
+    return failed(name, `${from} on chain ${transaction.chainId} (${network}) ${when} for this log.`);
+  }
   return check(
     name,
     issuedAt <= transaction.blockTime + CLOCK_SKEW,

@@ -1,6 +1,7 @@
 import { defaultEngine } from '../ed25519/engines.ts';
 import { type Ed25519Engine, verifyEd25519 } from '../ed25519/profile.ts';
 import type { Signer } from '../ed25519/signer.ts';
+import { toBase64 } from '../encoding/base64.ts';
 import { concatBytes, utf8 } from '../encoding/bytes.ts';
 import { toUint64, uint64At } from '../encoding/uint64.ts';
 import { TallyError } from '../errors.ts';
@@ -9,7 +10,16 @@ import { formatNote, formatSignature, noteKeyHash, parseNote } from './note.ts';
 import type { VerifierKey } from './verifier-key.ts';
 
 /** The signature type of timestamped Ed25519 cosignatures (C2SP tlog-cosignature). */
-const COSIGNATURE = 0x04;
+export const COSIGNATURE = 0x04;
+
+/**
+ * Formats a witness's key as logs and policies name it: `<name>+<8 hex of the key id>+<base64 of 0x04 || public key>`.
+ * @param publicKey 32 bytes, Ed25519
+ */
+export function witnessKey(name: string, publicKey: Uint8Array): string {
+  const id = noteKeyHash(name, COSIGNATURE, publicKey).toString(16).padStart(8, '0');
+  return `${name}+${id}+${toBase64(concatBytes(Uint8Array.of(COSIGNATURE), publicKey))}`;
+}
 
 /** `text` is the note text of the checkpoint, extension lines included; `time` is in Unix seconds. */
 const message = (text: string, time: number): Uint8Array => utf8(`cosignature/v1\ntime ${time}\n${text}`);

@@ -59,6 +59,47 @@ export function consistencyProof(leafHashes: readonly Uint8Array[], from: number
   );
 }
 
+/**
+ * The subtrees of SUBPROOF(from, tree, false) of RFC 6962, section 2.1.2: as those of the consistency path, but the older
+ * tree itself is always among them.
+ */
+function subproofSubtrees(from: number, size: number): Subtree[] {
+  const path = pathSubtrees(from, size);
+  return path.some(({ end }) => end === from) ? path : [{ begin: 0, end: from }, ...path];
+}
+
+/**
+ * Returns the nodes to read for `rebuildRoots`: for each hash the perfect subtrees that `foldNodes` joins into it. Throws
+ * `merkle_range` unless `0 < from <= size <= 2^53-1`.
+ */
+export function subproofNodes(from: number, size: number): TreeNode[][] {
+  requireGrowth(from, size);
+  return subproofSubtrees(from, size).map(perfectNodes);
+}
+
+/**
+ * The roots at both sizes of the one tree that has these nodes, those of SUBPROOF(from, tree, false) of RFC 6962, section
+ * 2.1.2; null if the number of nodes is wrong, a node is not 32 bytes, or the sizes are not `0 < from <= size <= 2^53-1`.
+ */
+export function rebuildRoots(
+  from: number,
+  size: number,
+  nodes: readonly Uint8Array[],
+): { readonly older: Uint8Array; readonly newer: Uint8Array } | null {
+  if (!isGrowth(from, size)) return null;
+  const steps = subproofSubtrees(from, size);
+  const [start, ...rest] = nodes;
+  if (nodes.length !== steps.length || start === undefined || !nodes.every(isHash)) return null;
+  let older = start;
+  let newer = start;
+  for (const [at, hash] of rest.entries()) {
+    const isLeft = (steps[at + 1]?.end ?? 0) < from;
+    older = isLeft ? nodeHash(hash, older) : older;
+    newer = isLeft ? nodeHash(hash, newer) : nodeHash(newer, hash);
+  }
+  return { older, newer };
+}
+
 function isBytes(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array;
 }

@@ -1,3 +1,4 @@
+import type { Correction } from '../corrections/correction-shape.ts';
 import type { Signer } from '../ed25519/signer.ts';
 import { toBase64url } from '../encoding/base64url.ts';
 import { utf8 } from '../encoding/bytes.ts';
@@ -6,9 +7,9 @@ import type { JsonObject } from '../json/types.ts';
 import type { SessionCall } from '../sessions/session-call.ts';
 import { formatTimestamp } from '../time.ts';
 import { type Family, SCHEMA_VERSION, signerOf, withoutUnsigned } from './family.ts';
+import { namedSettlement } from './named-settlement.ts';
 import type { Issuance } from './profiles/profile.ts';
 import { standard, standardForm } from './profiles/standard.ts';
-import { namedSettlement } from './settlement.ts';
 import {
   boolean,
   bytes32,
@@ -63,8 +64,8 @@ export type EnvelopeFacts = {
     /** Id of the receipt whose delivery is settled, if this receipt is about that settlement alone. */
     readonly receipt_id?: string;
   };
-  /** An inference call (spec/compute.md), or a step of a session (spec/sessions.md). */
-  readonly call?: InferenceCall | SessionCall;
+  /** An inference call (spec/compute.md), a step of a session (spec/sessions.md), or a correction (spec/corrections.md). */
+  readonly call?: InferenceCall | SessionCall | Correction;
 };
 
 /** Members of an inference call. */

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/types.ts';
 import type { EvidenceCounts } from '../metering/evidence-classes.ts';
 import type { EvidenceVerifier } from '../metering/intake.ts';
+import type { PqSignature } from '../ml-dsa/pq-signature.ts';
 import { secondsOf } from '../time.ts';
 import type { KeyPurpose } from '../trust/issuer.ts';
 import type { NamedSettlement } from './named-settlement.ts';
@@ -63,7 +64,7 @@ export interface Family<T extends JsonObject = JsonObject> {
   readonly shape: Rule<T>;
   claims(document: T): Claims;
   /** The value whose JCS bytes the issuer signed. */
-  signed(document: T): JsonValue;
+  signed(document: T): JsonObject;
   /** The members that hold the signature, in one object: `signed` leaves them out. */
   signatureMembers(document: T): JsonObject;
   /** The document as it is anchored: without unsigned members and counter-signatures, with the issuer's signature. */
@@ -72,6 +73,11 @@ export interface Family<T extends JsonObject = JsonObject> {
   counterSignatures?(document: T): readonly CounterSignature[];
   /** The transaction that the receipt names as its payment; null, like the absence of this function, if it names none. */
   settlement?(document: T): NamedSettlement | null;
+  /**
+   * The second signature, by ML-DSA; null if the receipt says that it has one and has none, undefined, like the absence
+   * of this function, if it says nothing of one.
+   */
+  pqSignature?(document: T): PqSignature | null | undefined;
   /** The family's own rules, each by name; absent if its shape covers them all. */
   rules?(document: T): Iterable<Check>;
   /** Judges the evidence behind the receipt, if the family has any; `counts` are null if it was not read whole. */

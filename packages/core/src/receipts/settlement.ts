@@ -1,32 +1,6 @@
-import type { JsonValue } from '../json/types.ts';
-import type { Payee } from '../trust/issuer.ts';
+import type { Payee } from '../trust/authority.ts';
 import { type Check, check, failed, unchecked } from './family.ts';
-import type { NamedSettlement } from './named-settlement.ts';
-
-/** Reads the payment that a receipt names; null without a transaction hash of an EVM chain. Other malformed members are null. */
-export function namedSettlement(members: {
-  readonly chainId: number | null;
-  readonly asset: string | null;
-  readonly tx: JsonValue | undefined;
-  readonly amount: JsonValue | undefined;
-  readonly payer?: JsonValue | undefined;
-}): NamedSettlement | null {
-  const tx = textLike(/^0x[0-9a-f]{64}$/i, members.tx);
-  if (tx === null) return null;
-  return {
-    chainId: members.chainId,
-    asset: members.asset,
-    tx: tx.toLowerCase(),
-    amount: textLike(DECIMAL, members.amount),
-    payer: textLike(/^0x[0-9a-f]{40}$/i, members.payer),
-  };
-}
-
-const DECIMAL = /^(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/;
-
-function textLike(pattern: RegExp, value: JsonValue | undefined): string | null {
-  return typeof value === 'string' && pattern.test(value) ? value : null;
-}
+import { DECIMAL, type NamedSettlement } from './named-settlement.ts';
 
 /** A transaction as the caller read it from a node of the chain, which is trusted for the logs. */
 export interface SettlementTransaction {

@@ -47,16 +47,24 @@ const endpointShape = object({
 /** State of one endpoint at its last probe. */
 export type StatusEndpoint = Infer<typeof endpointShape>;
 
-const modelShape = object({
-  /** The id of a model, as in `/v1/compute/models`; the name of a provider. */
-  id: nonEmptyText,
-  /** `unknown` if it was not called lately. */
-  state: oneOf(...STATUS_STATES),
-  /** `ok`, or the code of the fault. */
-  code,
-  /** Time since which `state` has held. */
-  since: timestamp,
-});
+const modelShape = object(
+  {
+    /** The id of a model, as in `/v1/compute/models`; the name of a provider. */
+    id: nonEmptyText,
+    /** `unknown` if it was not called lately. */
+    state: oneOf(...STATUS_STATES),
+    /** `ok`, or the code of the fault. */
+    code,
+    /** Time since which `state` has held. */
+    since: timestamp,
+  },
+  {
+    optional: {
+      /** Code of what will become a fault, whatever the state is. */
+      warning: code,
+    },
+  },
+);
 
 /** State of a provider or a model. */
 export type StatusModel = Infer<typeof modelShape>;

@@ -74,7 +74,10 @@ export interface SessionVerification {
   readonly count: number;
   /** Anchored hash of the newest receipt. */
   readonly head: string | null;
-  /** The newest place that an anchor covers; null if none does. Nothing up to there can be changed without contradicting it. */
+  /**
+   * The newest place that an anchor covers whose checkpoint a trusted log signed; null if none does. Nothing up to there can be
+   * changed without contradicting it.
+   */
   readonly anchored_up_to: number | null;
   /** No policy of witnesses is given yet. */
   readonly witnessed: null;
@@ -199,6 +202,13 @@ class Reading {
     const integrity = this.#faults.length === 0 && ordered.length > 0;
     const first = ordered[0];
     const anchored = ordered.filter(({ verdict }) => isAnchored(verdict.checks)).map(({ seq }) => seq);
+    const unsigned =
+      ordered.filter(({ verdict }) => holds(verdict.checks, 'anchor')).length - anchored.length;
+    if (unsigned > 0) {
+      this.#notes.push(
+        `${unsigned} of the anchors do not count: no log that the given trust lists signed them.`,
+      );
+    }
     if (closing === null && newest !== undefined) {
       this.#notes.push(
         `The session is open: nobody can see whether receipts after number ${newest.seq} were cut off.`,
@@ -360,8 +370,13 @@ function isOpening(call: SessionCall): boolean {
   return call.kind === 'session' && call.event === 'open';
 }
 
+/** Whether a log that is trusted signed the root. The path alone leads to any root that somebody makes up. */
 function isAnchored(checks: readonly Check[]): boolean {
-  return checks.some(({ name, ok }) => name === 'anchor' && ok === true);
+  return holds(checks, 'anchor') && holds(checks, 'anchor_checkpoint');
+}
+
+function holds(checks: readonly Check[], check: string): boolean {
+  return checks.some(({ name, ok }) => name === check && ok === true);
 }
 
 function entryOf(

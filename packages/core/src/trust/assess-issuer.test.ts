@@ -188,13 +188,16 @@ describe('whose key it is', () => {
   const signed = (changes: JsonObject, signer = alice): Promise<JsonObject> =>
     sampleReceipt('standard', did, signer, changes);
 
-  test.each(KEY_PURPOSES)('a key for %s signs receipts only when that is its purpose', async (purpose) => {
-    const verdict = await check(receipt, trustOf([recordOf(did, keyOf(alice, { purpose }))]));
-    const good = purpose === 'receipt';
-    expect(verdict.valid).toBe(good);
-    expect(verdict.issuer).toMatchObject({ trusted: good, status: good ? 'verified' : 'contradicted' });
-    expect(verdict.integrity).toBe(true);
-  });
+  test.each([...KEY_PURPOSES, 'x-later'])(
+    'a key for %s signs receipts only when that is its purpose',
+    async (purpose) => {
+      const verdict = await check(receipt, trustOf([recordOf(did, keyOf(alice, { purpose }))]));
+      const good = purpose === 'receipt';
+      expect(verdict.valid).toBe(good);
+      expect(verdict.issuer).toMatchObject({ trusted: good, status: good ? 'verified' : 'contradicted' });
+      expect(verdict.integrity).toBe(true);
+    },
+  );
 
   test('a receipt that names an issuer whose record lacks its key is invalid', async () => {
     const verdict = await check(await signed({ issuer_did: 'did:svc:bob', issuer_verified: false }));

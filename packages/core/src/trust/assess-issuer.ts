@@ -2,7 +2,7 @@ import { didKeyOf } from '../did/key.ts';
 import { toBase64url } from '../encoding/base64url.ts';
 import { type Check, CLOCK_SKEW, type Claims, failed, passed, unchecked } from '../receipts/family.ts';
 import { formatTimestamp, secondsOf } from '../time.ts';
-import type { IssuerKey, IssuerRecord, KeyPurpose, Trust } from './issuer.ts';
+import type { IssuerKey, IssuerRecord, KeyPurpose, KeyTimes, Trust } from './issuer.ts';
 
 export interface IssuerVerdict {
   readonly did: string | null;
@@ -79,28 +79,30 @@ function knownIssuer(
   claims: Claims,
   anchoredAt: number | undefined,
 ): IssuerVerdict {
-  const compromised = key.revoked?.reason === 'compromised';
-  const window = windowCheck(key, claims, anchoredAt);
-  const datedByAnchor =
-    anchoredAt !== undefined && key.revoked !== null && anchoredAt < secondsOf(key.revoked.at) * 1000;
-  const believable = !compromised || datedByAnchor;
-  const checks = [
-    passed('issuer', `The key belongs to ${record.did}, which is ${record.status}.`),
-    window.ok && !believable
-      ? unchecked('key_window', 'The key was compromised, and nothing proves that this was signed earlier.')
-      : window,
-  ];
+  const window = keyWindow(key, claims, anchoredAt);
   return {
     did: record.did,
     status: record.status,
-    keyState: compromised ? 'compromised' : key.state,
-    trusted: record.status === 'verified' && window.ok === true && believable,
-    checks,
+    keyState: isCompromised(key) ? 'compromised' : key.state,
+    trusted: record.status === 'verified' && window.ok === true,
+    checks: [passed('issuer', `The key belongs to ${record.did}, which is ${record.status}.`), window],
   };
 }
 
+const isCompromised = ({ revoked }: KeyTimes): boolean => revoked?.reason === 'compromised';
+
+/** Checks that a key could sign when the receipt says that it was issued; null for a compromised one that no anchor dates. */
+export function keyWindow(key: KeyTimes, claims: Claims, anchoredAt: number | undefined): Check {
+  const window = windowCheck(key, claims, anchoredAt);
+  const datedByAnchor =
+    anchoredAt !== undefined && key.revoked !== null && anchoredAt < secondsOf(key.revoked.at) * 1000;
+  return window.ok && isCompromised(key) && !datedByAnchor
+    ? unchecked('key_window', 'The key was compromised, and nothing proves that this was signed earlier.')
+    : window;
+}
+
 function windowCheck(
-  key: IssuerKey,
+  key: KeyTimes,
   { issuedAt, mayBeSignedLater = false }: Claims,
   anchoredAt: number | undefined,
 ): Check {

@@ -12,11 +12,11 @@ import type { JsonObject } from '../json/types.ts';
 import {
   bytes32,
   constant,
+  hex64,
   type Infer,
   integer,
   keyId,
   listOf,
-  nonEmptyText,
   nullable,
   object,
   requireShape,
@@ -24,7 +24,8 @@ import {
   timestamp,
 } from '../receipts/shape.ts';
 import { formatTimestamp, parseTimestamp } from '../time.ts';
-import { type AnchorAuthority, type IssuerRecord, issuerRecord, payee, trustOf } from './issuer.ts';
+import { type AnchorAuthority, anchorHistory, chain, log, payee } from './authority.ts';
+import { type IssuerRecord, issuerRecord, trustOf } from './issuer.ts';
 
 const TRUST_TYPE = 'svc-trust-v1';
 
@@ -46,12 +47,19 @@ const bundleShape = object(
     expires_at: timestamp,
     root: object({ key_id: keyId, public_key: bytes32 }),
     issuers: listOf(issuerRecord, 'a list of issuers'),
-    log: nullable(object({ origin: nonEmptyText, key_id: keyId, public_key: bytes32 })),
-    chain: nullable(object({ network: nonEmptyText, chain_id: integer(1), address: nonEmptyText })),
+    log: nullable(object(log)),
+    chain: nullable(object(chain)),
     /** The root's signature over the JCS of all other members: base64url. */
     sig_b64u: signature,
   },
-  { optional: { payees: listOf(payee, 'a list of payees') } },
+  {
+    optional: {
+      payees: listOf(payee, 'a list of payees'),
+      history: anchorHistory,
+      /** SHA-256 of the JCS of the bundle before, with its signature; null in the first. */
+      previous_sha256: nullable(hex64),
+    },
+  },
 );
 
 /** The signed list of issuers, keys and anchors that a service vouches for, like a small TUF. */
@@ -63,6 +71,8 @@ export interface TrustBundleFacts extends AnchorAuthority {
   readonly issuedAt: number;
   readonly expiresAt: number;
   readonly issuers: readonly IssuerRecord[];
+  /** Hash of the bundle before, as `bundleHash` has it; null in the first. */
+  readonly previous_sha256?: string | null | undefined;
 }
 
 /** Signs a bundle with the root key. Returns its JCS text. */
@@ -77,9 +87,16 @@ export async function signTrustBundle(facts: TrustBundleFacts, root: Signer): Pr
     log: facts.log,
     chain: facts.chain,
     ...(facts.payees !== undefined && { payees: facts.payees }),
+    ...(facts.history !== undefined && { history: facts.history }),
+    ...(facts.previous_sha256 !== undefined && { previous_sha256: facts.previous_sha256 }),
   }) as JsonObject;
   const sig_b64u = toBase64url(await root.sign(utf8(canonicalize(body))));
   return canonicalize({ ...body, sig_b64u });
+}
+
+/** SHA-256 of a bundle's JCS with its signature, hex: as the next bundle and the pin name it. */
+export function bundleHash(bundle: TrustBundle): string {
+  return sha256Hex(canonicalBytes(copyJson(bundle)));
 }
 
 /** `sha256:<hex>` of a root's public key (32 bytes), for people to compare. */
@@ -125,13 +142,17 @@ export async function checkTrustBundle(
     });
   }
   const pin: TrustPin = { root, version: bundle.version, bundle_sha256: sha256Hex(canonicalBytes(bundle)) };
-  refuseStepBack(pin, options.pin);
+  refuseStepBack(pin, options.pin, bundle.previous_sha256);
   refuseExpired(bundle, options.now);
   trustOf(bundle.issuers, [bundle]);
   return { bundle, pin };
 }
 
-function refuseStepBack(pin: TrustPin, pinned: TrustPin | undefined): void {
+function refuseStepBack(
+  pin: TrustPin,
+  pinned: TrustPin | undefined,
+  previous: string | null | undefined,
+): void {
   if (pinned === undefined) return;
   if (pin.version < pinned.version) {
     throw new TallyError(
@@ -139,8 +160,10 @@ function refuseStepBack(pin: TrustPin, pinned: TrustPin | undefined): void {
       `The bundle is version ${pin.version}, but version ${pinned.version} was seen before.`,
     );
   }
-  if (pin.version === pinned.version && pin.bundle_sha256 !== pinned.bundle_sha256) {
-    throw new TallyError('trust_rollback', `There are two different bundles of version ${pin.version}.`);
+  const named = pin.version === pinned.version + 1 ? previous : undefined;
+  const other = pin.version === pinned.version ? pin.bundle_sha256 : (named ?? pinned.bundle_sha256);
+  if (other !== pinned.bundle_sha256) {
+    throw new TallyError('trust_rollback', `There are two different bundles of version ${pinned.version}.`);
   }
 }
 

@@ -113,7 +113,7 @@ describe('reading a statement', () => {
     ['statement.did', { did: 'did:svc:-x' }],
     ['statement.sequence', { sequence: 0 }],
     ['statement.action', { action: 'verify' }],
-    ['statement.purpose', { purpose: 'any' }],
+    ['statement.purpose', { purpose: 'Any' }],
     ['statement.reason', { reason: 'because' }],
     ['statement.at', { at: 'now' }],
     ['statement.more', { more: 1 }],

@@ -2,45 +2,81 @@ import { didKeyOf } from '../did/key.ts';
 import { publicKeyFault } from '../ed25519/profile.ts';
 import { fromBase64url } from '../encoding/base64url.ts';
 import { TallyError } from '../errors.ts';
+import type { JsonValue } from '../json/types.ts';
 import {
   bytes32,
   did,
   type Infer,
-  integer,
   keyId,
   listOf,
+  type Members,
   nonEmptyText,
   nullable,
   object,
   oneOf,
+  pattern,
+  requireShape,
   timestamp,
 } from '../receipts/shape.ts';
+import { type AnchorAuthority, logsOf } from './authority.ts';
 
 /** Purposes of keys. A key never signs for two purposes. */
-export const KEY_PURPOSES = ['root', 'receipt', 'log', 'status', 'benchmark', 'bundle'] as const;
+export const KEY_PURPOSES = [
+  'root',
+  'receipt',
+  'log',
+  'status',
+  'benchmark',
+  'bundle',
+  'head',
+  'cose',
+] as const;
 export type KeyPurpose = (typeof KEY_PURPOSES)[number];
+
+/** A purpose as documents name it. One that this release does not know is no fault: its key signs nothing that is judged here. */
+export const keyPurpose = pattern(/^[a-z][a-z0-9_-]{0,31}$/, 'the purpose of a key');
 
 /** Reasons of revocation. `compromised` takes trust from everything that was not anchored before the revocation. */
 export const REVOCATION_REASONS = ['compromised', 'superseded', 'ceased', 'unspecified'] as const;
 export type RevocationReason = (typeof REVOCATION_REASONS)[number];
 
-const issuerKey = object({
-  key_id: keyId,
-  /** base64url, 32 bytes. */
-  public_key: bytes32,
-  purpose: oneOf(...KEY_PURPOSES),
+const keyTimes = {
   state: oneOf('pending', 'active', 'retired', 'revoked'),
   valid_from: timestamp,
   valid_until: nullable(timestamp),
   revoked: nullable(object({ at: timestamp, reason: oneOf(...REVOCATION_REASONS) })),
+} as const;
+
+/** When a key signs, as its state and window say. */
+export type KeyTimes = Members<typeof keyTimes>;
+
+const issuerKey = object({
+  key_id: keyId,
+  /** base64url, 32 bytes. */
+  public_key: bytes32,
+  purpose: keyPurpose,
+  ...keyTimes,
 });
 
+const pqKey = object({ alg: nonEmptyText, key_id: nonEmptyText, public_key: nonEmptyText, ...keyTimes });
+
+/** A key for second signatures of pq receipts, which are experimental. `public_key` is base64url. */
+export type PqKey = Infer<typeof pqKey>;
+
+/** The key as a keyring or a bundle lists it. @throws invalid_field */
+export function readPqKey(value: JsonValue): PqKey {
+  return requireShape(pqKey, value);
+}
+
 /** The shape of an issuer record; other members are allowed. */
-export const issuerRecord = object({
-  did,
-  status: oneOf('registered', 'verified'),
-  keys: listOf(issuerKey, 'a list of keys'),
-});
+export const issuerRecord = object(
+  {
+    did,
+    status: oneOf('registered', 'verified'),
+    keys: listOf(issuerKey, 'a list of keys'),
+  },
+  { optional: { pq_keys: listOf(pqKey, 'a list of keys') } },
+);
 
 /**
  * One key of an issuer. It signs for [valid_from, valid_until), whole seconds; `valid_until` null is open.
@@ -50,27 +86,6 @@ export type IssuerKey = Infer<typeof issuerKey>;
 
 /** `registered` by proof of possession alone; `verified` by an act of the service's operator. */
 export type IssuerRecord = Infer<typeof issuerRecord>;
-
-export const payee = object({
-  chain_id: integer(1),
-  /** Asset as receipts name it: `USDC`. */
-  asset: nonEmptyText,
-  /** `0x` and 40 hex: the token's contract. */
-  token: nonEmptyText,
-  decimals: integer(0, 36),
-  /** Address that is paid, or was paid at some time: `0x` and 40 hex. */
-  address: nonEmptyText,
-});
-
-/** Account that is paid for a service, and its token. */
-export type Payee = Infer<typeof payee>;
-
-/** Log and chain that a service's anchors are checked against, and the accounts that it is paid to. */
-export interface AnchorAuthority {
-  readonly log: { readonly origin: string; readonly key_id: string; readonly public_key: string } | null;
-  readonly chain: { readonly network: string; readonly chain_id: number; readonly address: string } | null;
-  readonly payees?: readonly Payee[] | undefined;
-}
 
 /** Issuers that a verifier knows, found by DID or by key, and the logs whose anchors count. */
 export interface Trust {
@@ -99,7 +114,7 @@ export function trustOf(records: Iterable<IssuerRecord>, anchors: readonly Ancho
       if (!holders.has(key.public_key) || record.status === 'verified') holders.set(key.public_key, record);
     }
   }
-  for (const { log } of anchors) if (log !== null) assertOwnKey(log);
+  for (const log of logsOf(anchors)) assertOwnKey(log);
   return {
     anchors,
     issuer: (did) => issuers.get(did),

@@ -26,8 +26,8 @@ import { formatTimestamp, secondsOf } from '../time.ts';
 import {
   type IssuerKey,
   type IssuerRecord,
-  KEY_PURPOSES,
   type KeyPurpose,
+  keyPurpose,
   REVOCATION_REASONS,
   type RevocationReason,
 } from './issuer.ts';
@@ -49,7 +49,7 @@ const signedStatementShape = object(
         action: oneOf('register', 'add_key', 'retire_key', 'revoke_key'),
         /** The did:key that is registered, added, retired or revoked. */
         key_id: keyId,
-        purpose: oneOf(...KEY_PURPOSES),
+        purpose: keyPurpose,
         reason: nullable(oneOf(...REVOCATION_REASONS)),
         at: timestamp,
         signed_by: keyId,

@@ -1,11 +1,21 @@
+import type { Tariffs } from '../token-prices.ts';
 import type { Domain } from './domains.ts';
 
 /** Nano-USDC for 1,000,000 tokens. */
-export interface Price {
-  readonly inputPerMTok: bigint;
-  readonly outputPerMTok: bigint;
-  readonly cacheReadPerMTok: bigint;
-  readonly cacheWritePerMTok: bigint;
+export interface Price extends Tariffs {
+  /** Where the prices were read; null where the catalogue does not say. */
+  readonly source?: PriceSource | null;
+}
+
+export interface PriceSource {
+  /** Address of the page that states the prices. */
+  readonly page: string;
+  /** Day on which it was read, as `2026-11-23`. */
+  readonly readOn: string;
+  /** Whether a stored copy of the page was read, which may be older than that day. */
+  readonly copy?: true;
+  /** The last day on which the page promises them; absent where it promises nothing. */
+  readonly validUntil?: string;
 }
 
 const NEEDED = ['tools', 'vision', 'json', 'logprobs', 'stream'] as const;
@@ -32,6 +42,14 @@ export type Carried = (typeof CARRIED)[number];
 export const NEEDS = [...NEEDED, ...CARRIED] as const;
 export type Need = (typeof NEEDS)[number];
 
+/** The lengths of the vectors that an embedding model can give. */
+export interface Dimensions {
+  /** The length where none is asked for. */
+  readonly default: number;
+  /** The shorter ones that it gives where they are asked for. */
+  readonly shorter: 'any' | readonly number[];
+}
+
 export interface Model {
   /** `<provider>/<name>`, unique in the catalogue. */
   readonly id: string;
@@ -48,6 +66,8 @@ export interface Model {
   /** What its provider's API can carry. */
   readonly carries: ReadonlySet<Carried>;
   readonly kind: 'chat' | 'embedding';
+  /** Absent where the catalogue does not say, and of a chat model. */
+  readonly dimensions?: Dimensions;
   readonly price: Price;
   /**
    * The share of exam questions of a domain that the model is expected to answer correctly, 0 to 1: taken from
@@ -61,6 +81,10 @@ export interface Model {
   /** `<type>:sha256:<64 hex>`: hash of an attestation document for the hardware that the model runs on. */
   readonly attestation: string | null;
   readonly tokenizer: 'o200k' | 'cl100k' | 'estimate';
+  /** The day on which its provider shuts it down, as `2026-12-11`; absent where none is announced. */
+  readonly retiresOn?: string;
+  /** Ids of the models that its provider recommends instead. */
+  readonly successors?: readonly string[];
 }
 
 /** The models whose provider is configured. */

@@ -18,6 +18,9 @@ function open(operator: JsonValue, env: Record<string, string> = {}) {
   return openCatalogue(env, validate(operatorSchema, operator));
 }
 
+const KEYS = ['OPENAI', 'ANTHROPIC', 'GEMINI', 'GROQ', 'DEEPSEEK', 'MISTRAL'].map(
+  (name) => `${name}_API_KEY`,
+);
 const idsOf = (env: Record<string, string>): string[] =>
   openCatalogue(env).catalogue.models.map(({ id }) => id);
 
@@ -31,8 +34,30 @@ describe('the default catalogue', () => {
     });
   });
 
+  it('says of every price of a provider where and when it was read', () => {
+    const env = Object.fromEntries(KEYS.map((name) => [name, 'k']));
+    const priced = openCatalogue(env).catalogue.models.filter(({ builtIn }) => !builtIn);
+    expect(new Set(priced.map(({ provider: name }) => name)).size).toBe(6);
+    for (const { price } of priced)
+      expect(price.source).toMatchObject({
+        page: expect.stringMatching(/^https:\/\//),
+        readOn: expect.stringMatching(/^2026-1\d-\d\d$/),
+      });
+  });
+
+  it('has embedding models with prices, and the day on which a model ends where a list states one', () => {
+    const { catalogue } = openCatalogue({ OPENAI_API_KEY: 'k', MISTRAL_API_KEY: 'k' });
+    const embeddings = catalogue.models.filter(({ kind, builtIn }) => kind === 'embedding' && !builtIn);
+    expect(embeddings.map(({ id, price }) => [id, price.inputPerMTok])).toEqual([
+      ['openai/text-embedding-3-small', 20_000_000n],
+      ['openai/text-embedding-3-large', 130_000_000n],
+      ['mistral/mistral-embed-2312', 100_000_000n],
+    ]);
+    expect(catalogue.find('mistral/mistral-medium-3-5')?.retiresOn).toBe('2027-04-30');
+  });
+
   it('adds the models of a provider with a key or a base URL', () => {
-    expect(idsOf({ ANTHROPIC_API_KEY: 'k' })).toContain('anthropic/claude-haiku-4-5');
+    expect(idsOf({ ANTHROPIC_API_KEY: 'k' })).toContain('anthropic/claude-haiku-5-5');
     const { catalogue, providers } = openCatalogue({ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/' });
     expect(providers).toMatchObject([
       // Another server than OpenAI's own may know chat completions alone.
@@ -46,21 +71,18 @@ describe('the default catalogue', () => {
       },
     ]);
     expect(openCatalogue({ OPENAI_API_KEY: 'k' }).providers[0]).toMatchObject({ speaks: ['responses'] });
-    expect(catalogue.find('gpt-4o-mini')).toMatchObject({
-      id: 'openai/gpt-4o-mini',
-      price: { inputPerMTok: 150_000_000n, cacheReadPerMTok: 75_000_000n, cacheWritePerMTok: 150_000_000n },
+    expect(catalogue.find('gpt-6-luna')).toMatchObject({
+      id: 'openai/gpt-6-luna',
+      price: { inputPerMTok: 100_000_000n, cacheReadPerMTok: 10_000_000n, cacheWritePerMTok: 125_000_000n },
     });
     expect(catalogue.models.every(({ provider: name }) => name === 'openai' || name === 'local')).toBe(true);
   });
 
   it.each([
     ['GEMINI_API_KEY', 'gemini'],
-    ['MISTRAL_API_KEY', 'mistral'],
     ['GROQ_API_KEY', 'groq'],
     ['DEEPSEEK_API_KEY', 'deepseek'],
-    ['TOGETHER_API_KEY', 'together'],
-    ['OPENROUTER_API_KEY', 'openrouter'],
-    ['AWS_BEARER_TOKEN_BEDROCK', 'bedrock'],
+    ['MISTRAL_API_KEY', 'mistral'],
   ])('offers models once %s is set', (variable, name) => {
     const { catalogue, providers } = openCatalogue({ [variable]: 'k' });
     expect(providers).toMatchObject([{ name, apiKeys: [{ key: 'k' }] }]);
@@ -70,12 +92,15 @@ describe('the default catalogue', () => {
   it.each([
     ['VLLM_BASE_URL', 'vllm'],
     ['LLAMACPP_BASE_URL', 'llamacpp'],
-  ])('has a local server once %s is set, whose models the file names', (variable, name) => {
+    ['TOGETHER_API_KEY', 'together'],
+    ['OPENROUTER_API_KEY', 'openrouter'],
+    ['AWS_BEARER_TOKEN_BEDROCK', 'bedrock'],
+  ])('has a provider once %s is set, whose models the file names', (variable, name) => {
     const operator = validate(operatorSchema, { models: [{ ...own, id: `${name}/one` }] });
+    // Without the variable, they are not offered.
+    expect(openCatalogue({}, operator).catalogue.find(`${name}/one`)).toBeNull();
     const { catalogue, providers } = openCatalogue({ [variable]: 'http://127.0.0.1:9/v1' }, operator);
-    expect(providers).toMatchObject([
-      { name, kind: 'openai', baseUrl: 'http://127.0.0.1:9/v1', apiKeys: [] },
-    ]);
+    expect(providers).toMatchObject([{ name }]);
     expect(catalogue.find(`${name}/one`)?.upstreamModel).toBe('one');
   });
 
@@ -121,24 +146,24 @@ describe('the operator’s file', () => {
     const { catalogue } = open(
       {
         models: [
-          { id: 'openai/gpt-4o', price },
-          { id: 'openai/gpt-5', enabled: false },
+          { id: 'openai/gpt-6-luna', price },
+          { id: 'openai/gpt-6.2-sol', enabled: false },
         ],
       },
       env,
     );
-    expect(catalogue.find('gpt-4o')).toMatchObject({
-      context: 128_000,
-      price: { inputPerMTok: 9_000_000_000n },
+    expect(catalogue.find('gpt-6-luna')).toMatchObject({
+      context: 1_050_000,
+      price: { inputPerMTok: 9_000_000_000n, source: null },
     });
-    expect(catalogue.find('gpt-5')).toBeNull();
+    expect(catalogue.find('gpt-6.2-sol')).toBeNull();
   });
 
   it('leaves a name that two providers have to neither', () => {
-    const twin = { ...own, id: 'mine/gpt-4o' };
+    const twin = { ...own, id: 'mine/gpt-6-luna' };
     const { catalogue } = open({ providers: [provider], models: [twin] }, { OPENAI_API_KEY: 'k' });
-    expect(catalogue.find('gpt-4o')).toBeNull();
-    expect(catalogue.find('openai/gpt-4o')?.provider).toBe('openai');
+    expect(catalogue.find('gpt-6-luna')).toBeNull();
+    expect(catalogue.find('openai/gpt-6-luna')?.provider).toBe('openai');
   });
 
   it('is refused for a service account’s key of another form, which it does not quote', () => {
@@ -164,6 +189,29 @@ describe('the operator’s file', () => {
       { models: [{ ...own, price: { input: '0.0000000001', output: '1' } }] },
       'invalid_field',
       'models[0].price.input',
+    ],
+    [
+      'a tariff that is cheaper for a longer prompt',
+      {
+        providers: [provider],
+        models: [
+          { ...own, price: { ...own.price, tariffs: [{ above_tokens: 9, input: '0.2', output: '1' }] } },
+        ],
+      },
+      'invalid_field',
+      'models[0].price.tariffs[0]',
+    ],
+    [
+      'a page of prices that is not public',
+      { models: [{ ...own, price: { ...own.price, source: { page: 'http://a/', read_on: '2026-01-01' } } }] },
+      'invalid_field',
+      'models[0].price.source.page',
+    ],
+    [
+      'a day that is none',
+      { models: [{ ...own, retires_at: '2026-02-30' }] },
+      'invalid_field',
+      'models[0].retires_at',
     ],
     [
       'a prior above 1',

@@ -1,15 +1,15 @@
-import { formatPath, type JsonValue, TallyError } from '@tallystick/core';
+import { formatPath, isObject, type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
 import { validate } from '@tallystick/kit';
-import { parseUsdc } from '@tallystick/ledger';
 import type { SpokenProtocol } from '../protocols/protocol.ts';
 import type { OAuthOptions } from '../providers/access-tokens.ts';
 import type { ApiKey } from '../providers/api-keys.ts';
 import { carriedBy, type UpstreamKind } from '../providers/open.ts';
 import { serviceAccountOf } from '../providers/vertex.ts';
-import { type Carried, type Catalogue, createCatalogue, type Model, type Price } from './catalogue.ts';
+import { type Carried, type Catalogue, createCatalogue, type Model } from './catalogue.ts';
 import defaultsFile from './defaults.json' with { type: 'json' };
 import { DOMAINS, type Domain } from './domains.ts';
 import { ollamaUrl } from './ollama-host.ts';
+import { toPrice } from './price.ts';
 import {
   defaultsSchema,
   type ModelChange,
@@ -72,6 +72,22 @@ export function readCatalogue(json: JsonValue): ReadCatalogue {
   };
 }
 
+/**
+ * The entries of all models by their ids, as a configuration file would describe them: those of the file over those of
+ * the default catalogue. Models that are switched off are left out.
+ * @param file a configuration file, whose members are not checked
+ */
+export function catalogueEntries({ models = [] }: JsonObject): ReadonlyMap<string, JsonObject> {
+  const entries = new Map(defaultsFile.models.map((entry) => [entry.id, entry as unknown as JsonObject]));
+  for (const change of Array.isArray(models) ? models.filter(isObject) : []) {
+    const { id } = change;
+    if (typeof id !== 'string') continue;
+    if (change['enabled'] === false) entries.delete(id);
+    else entries.set(id, { ...entries.get(id), ...change });
+  }
+  return entries;
+}
+
 /** What keeps a catalogue from being opened: none, or one fault. */
 export function checkCatalogue(env: Environment, operator: OperatorFile): readonly string[] {
   try {
@@ -94,7 +110,8 @@ export function openCatalogue(env: Environment, operator: OperatorFile = {}): Op
   const defaults = validate(defaultsSchema, defaultsFile);
   const providers = configured(defaults.providers, operator.providers ?? [], env);
   const names = new Map(providers.map((provider) => [provider.name, provider]));
-  const models = merged(defaults.models, operator.models ?? [], new Set([LOCAL, ...names.keys()]))
+  const known = new Set([LOCAL, ...defaults.providers.map(({ name }) => name), ...names.keys()]);
+  const models = merged(defaults.models, operator.models ?? [], known)
     .map((entry) => toModel(entry, names))
     .filter(({ provider }) => provider === LOCAL || names.has(provider));
   return { catalogue: createCatalogue(models), providers };
@@ -202,7 +219,7 @@ function complete(entry: ModelChange & { field: string }, providers: ReadonlySet
   }
   const provider = providerOf(entry);
   if (!providers.has(provider)) {
-    throw new TallyError('invalid_field', `${field}: its provider ${provider} is not configured.`, { field });
+    throw new TallyError('invalid_field', `${field}: there is no provider ${provider}.`, { field });
   }
   return entry as NamedEntry;
 }
@@ -220,6 +237,9 @@ function toModel(entry: NamedEntry, providers: ReadonlyMap<string, ProviderEntry
     abilities: new Set(entry.abilities),
     carries: kind === LOCAL ? LOCAL_CARRIES : carriedBy(kind, speaks),
     kind: entry.kind ?? 'chat',
+    ...(entry.dimensions && {
+      dimensions: { default: entry.dimensions.default, shorter: entry.dimensions.shorter ?? [] },
+    }),
     price: toPrice(entry.price, `${entry.field}.price`),
     prior: toPrior(entry.prior),
     hardware: entry.hardware ?? null,
@@ -227,22 +247,13 @@ function toModel(entry: NamedEntry, providers: ReadonlyMap<string, ProviderEntry
     trainingRegion: entry.training_region ?? null,
     attestation: entry.attestation ?? null,
     tokenizer: entry.tokenizer ?? 'estimate',
+    ...(entry.retires_at !== undefined && { retiresOn: entry.retires_at }),
+    ...(entry.successors !== undefined && { successors: entry.successors }),
   };
 }
 
 function providerOf({ id, provider }: Pick<ModelChange, 'id' | 'provider'>): string {
   return provider ?? id.slice(0, id.indexOf('/'));
-}
-
-function toPrice({ input, output, cache_read, cache_write }: ModelEntry['price'], field: string): Price {
-  const inputPerMTok = parseUsdc(input, `${field}.input`);
-  return {
-    inputPerMTok,
-    outputPerMTok: parseUsdc(output, `${field}.output`),
-    cacheReadPerMTok: cache_read === undefined ? inputPerMTok : parseUsdc(cache_read, `${field}.cache_read`),
-    cacheWritePerMTok:
-      cache_write === undefined ? inputPerMTok : parseUsdc(cache_write, `${field}.cache_write`),
-  };
 }
 
 function toPrior(prior: ModelEntry['prior']): Record<Domain, number> {

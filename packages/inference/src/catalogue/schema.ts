@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { experimentsSchema } from '../experiments/schema.ts';
 import { upstreamKinds } from '../providers/open.ts';
+import { SERVICE_TIERS } from '../types.ts';
 import { ABILITIES } from './catalogue.ts';
 import { DOMAINS } from './domains.ts';
 
@@ -18,18 +20,63 @@ const prior = z.strictObject({
   ...Object.fromEntries(DOMAINS.filter((name) => name !== 'general').map((name) => [name, share.optional()])),
 });
 
+/** Lengths of an embedding model's vectors. */
+const dimensions = z.strictObject({
+  default: z.int().min(1).max(65_536),
+  /** The shorter ones that can be asked for; none when absent. */
+  shorter: z.union([z.literal('any'), z.array(z.int().min(1).max(65_536)).max(100)]).optional(),
+});
+
+const day = z.iso.date('Not a day such as 2026-11-23');
+
+/** USDC for 1,000,000 tokens. A cache price that is left out equals the input price, a long write any other write. */
+const prices = {
+  input: dollars,
+  output: dollars,
+  cache_read: dollars.optional(),
+  cache_write: dollars.optional(),
+  cache_write_long: dollars.optional(),
+} as const;
+
+const priceSource = z.strictObject({
+  /** The page that states the prices. */
+  page: z
+    .string()
+    .max(2048)
+    .refine((text) => URL.canParse(text) && new URL(text).protocol === 'https:', 'Not an https:// URL'),
+  /** The day on which somebody read it. */
+  read_on: day,
+  /** Whether a stored copy of the page was read, which may be older than that day. */
+  copy: z.literal(true).optional(),
+  /** The last day on which the page promises these prices. */
+  valid_until: day.optional(),
+});
+
+const price = z.strictObject({
+  ...prices,
+  source: priceSource.optional(),
+  /** Prices for calls that fulfil each condition given; of those that apply, the last one counts. */
+  tariffs: z
+    .array(
+      z.strictObject({
+        above_tokens: tokens.optional(),
+        service_tier: z.enum(SERVICE_TIERS).optional(),
+        ...prices,
+      }),
+    )
+    .max(20)
+    .optional(),
+});
+
+const modelId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}\/[\w./:@-]{1,127}$/, 'Not <provider>/<model>');
+
 const modelFields = {
   context: tokens,
   max_output: tokens,
   abilities: z.array(z.enum(ABILITIES)),
   kind: z.enum(['chat', 'embedding']).optional(),
-  /** USDC for 1,000,000 tokens. A cache price that is left out equals the input price. */
-  price: z.strictObject({
-    input: dollars,
-    output: dollars,
-    cache_read: dollars.optional(),
-    cache_write: dollars.optional(),
-  }),
+  dimensions: dimensions.optional(),
+  price,
   prior,
   hardware: z.string().min(1).max(64).optional(),
   region: z.string().min(1).max(64).optional(),
@@ -39,10 +86,14 @@ const modelFields = {
     .regex(/^[a-z0-9][a-z0-9._-]{0,31}:sha256:[0-9a-f]{64}$/, 'Not <type>:sha256:<64 hex>')
     .optional(),
   tokenizer: z.enum(['o200k', 'cl100k', 'estimate']).optional(),
+  /** The day on which its provider shuts it down. */
+  retires_at: day.optional(),
+  /** Ids of the models that its provider recommends instead. */
+  successors: z.array(modelId).max(10).optional(),
 } as const;
 
 const modelSchema = z.strictObject({
-  id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}\/[\w./:@-]{1,127}$/, 'Not <provider>/<model>'),
+  id: modelId,
   provider: z.string().regex(NAME, 'Not a provider’s name').optional(),
   upstream_model: z.string().min(1).max(200).optional(),
   ...modelFields,
@@ -99,7 +150,6 @@ const providerSchema = z.strictObject({
 });
 
 export const defaultsSchema = z.strictObject({
-  prices_as_of: z.string(),
   prior_basis: z.string(),
   providers: z.array(providerSchema),
   models: z.array(modelSchema),
@@ -108,6 +158,7 @@ export const defaultsSchema = z.strictObject({
 export const operatorSchema = z.strictObject({
   providers: z.array(providerSchema).max(100).optional(),
   models: z.array(modelChange).max(1000).optional(),
+  experiments: experimentsSchema.optional(),
 });
 
 export type ModelEntry = z.infer<typeof modelSchema>;

@@ -1,12 +1,19 @@
+import { tokenizerFor } from '@tallystick/compress';
 import type { JsonObject } from '@tallystick/core';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { incident, pretty, rows, toolTurn } from '../../../server/test/compressible.ts';
-import { type CachePrice, isNoDearer } from './cache-gate.ts';
+import type { Layout } from '../pipeline/compressor-interface.ts';
+import { savingOf } from '../savings.ts';
+import { costOf, type TokenPrices } from '../token-prices.ts';
+import type { Usage } from '../types.ts';
+import { CACHE_MINIMUM, CACHE_STEP, type CachePrice, isNoDearer } from './cache-gate.ts';
+import { cachePriceOf, cachesInSteps } from './cache-price.ts';
 import { compressTask } from './compress-task.ts';
 import { FITTED, type SentMessages, sentNow } from './conversations.ts';
 import { sentBefore } from './messages.ts';
 import type { RequestTier } from './options.ts';
+import { tokensOf } from './result.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
 import { CompressionThread } from './thread.ts';
 
@@ -19,8 +26,9 @@ const task = (messages: JsonObject[], change: Partial<CompressionTask> = {}): Co
   tier: 'lossless',
   budget: null,
   retrieve: true,
+  code: false,
   mustFit: false,
-  query: null,
+  forGood: false,
   encoding: 'o200k_base',
   account: 'caller:a',
   cachePrice: null,
@@ -37,6 +45,12 @@ const applied = (messages: readonly JsonObject[], { changed }: CompressionResult
 };
 
 const table = pretty(rows(40));
+
+const functions = (count: number): string =>
+  Array.from(
+    { length: count },
+    (_, i) => `function berth${i}(boat) {\n  const place = harbour.find(boat, ${i});\n  return place;\n}\n`,
+  ).join('\n');
 
 describe('compressing a conversation', () => {
   it('accounts for each message, and leaves what went out before as it was told', () => {
@@ -90,6 +104,22 @@ describe('compressing a conversation', () => {
     expect(untouched).toMatchObject({ changed: [], removed: [] });
   });
 
+  it('cuts equal texts in the same way, which a later call repeats', () => {
+    const messages = [
+      { role: 'user', content: 'What of 0?' },
+      ...toolTurn('a', functions(16)),
+      ...toolTurn('b', functions(16)),
+    ];
+    const cut = compressTask(task(messages, { tier: 'extractive', budget: 0.8, code: true }));
+    const sent = applied(messages, cut);
+    expect(sent[2]?.['content']).toBe(sent[4]?.['content']);
+    expect(cut.changed.map(([index]) => index)).toEqual([2, 4]);
+    const notes = new Map(cut.notes.map(({ key, value }) => [key, value]));
+    const more = [...messages, { role: 'assistant', content: 'So.' }, { role: 'user', content: 'And?' }];
+    const form = sentNow('lossless', sentNow('extractive', null, 1), 5);
+    expect(applied(more, compressTask(task(more, { form, notes }))).slice(0, 5)).toEqual(sent);
+  });
+
   it('gives back what was cut once that can no longer be asked for', () => {
     const messages = [
       { role: 'user', content: 'What of request 7919?' },
@@ -126,70 +156,155 @@ const content = fc.oneof(
   fc.tuple(fc.nat(40), fc.nat(9)).map(([count, from]) => pretty(rows(count, from))),
   fc.integer({ min: 1, max: 120 }).map((count) => incident(count, 'S')),
   fc.constant('def f(x):\n    return x\n\nprint(f(1))\n'),
+  fc.integer({ min: 2, max: 30 }).map((count) => functions(count)),
   fc.integer({ min: 1, max: 60 }).map((count) => 'It rained again in the harbour that day. '.repeat(count)),
 );
-const call = fc.record({
-  texts: fc.array(content, { minLength: 1, maxLength: 2 }),
-  tier: fc.constantFrom('lossless' as const, 'extractive' as const),
-  budget: fc.constantFrom(null, 0.1, 0.4, 0.8),
-});
+/** What a caller allows in each call of its session, so that nothing that was cut has to be sent whole again. */
+const allowances = [
+  ['retrieve', 'for good'],
+  ['for good', 'repeats'],
+] as const;
+
+const session = fc.constantFrom(...allowances).chain((allowed) =>
+  fc.array(
+    fc
+      .record({
+        texts: fc.array(content, { minLength: 1, maxLength: 2 }),
+        tier: fc.constantFrom('lossless' as const, 'extractive' as const),
+        budget: fc.constantFrom(null, 0.1, 0.4, 0.8),
+        allowed: fc.constantFrom(...allowed),
+        code: fc.boolean(),
+      })
+      .map((call) => ({
+        ...call,
+        // Only a budget allows cutting for good.
+        budget: call.budget ?? (call.allowed === 'for good' ? 0.2 : null),
+        // A lossless call without the tool withdraws it.
+        tier: call.allowed === 'for good' && allowed[0] === 'retrieve' ? 'extractive' : call.tier,
+      })),
+    { minLength: 2, maxLength: 6 },
+  ),
+);
 
 interface Call {
   readonly texts: readonly string[];
   readonly tier: RequestTier;
   readonly budget: number | null;
+  readonly allowed: 'retrieve' | 'for good' | 'repeats';
+  readonly code: boolean;
+}
+
+interface Sent extends Layout {
+  readonly raw: readonly JsonObject[];
+  readonly prompt: readonly JsonObject[];
 }
 
 /** A session as it goes through `work`, call by call. */
-function* prompts(
-  calls: readonly Call[],
-  cachePrice: CachePrice | null,
-): Generator<{ prompt: JsonObject[]; restored: boolean }> {
+function* prompts(calls: readonly Call[], cachePrice: CachePrice | null): Generator<Sent> {
   const messages: JsonObject[] = [{ role: 'system', content: 'You watch.' }];
   const notes = new Map<string, string>();
   let before: SentMessages | null = null;
-  for (const [index, { texts, tier, budget }] of calls.entries()) {
+  for (const [index, { texts, tier, budget, allowed, code }] of calls.entries()) {
     const sent = sentBefore(messages);
     messages.push({ role: 'user', content: `Question ${index}: what of ${index * 7919}?` });
     for (const text of texts) messages.push(...toolTurn(`c${index}`, text));
     const form: SentMessages = sentNow(tier, before, sent);
     before = form;
-    if (tier === 'off') yield { prompt: [...messages], restored: false };
-    else {
-      const one = task([...messages], { tier, budget, cachePrice, form, sent, notes });
-      let result = compressTask(one);
+    const raw = [...messages];
+    const forGood = allowed === 'for good' && tier === 'extractive';
+    const options = { tier: tier === 'off' ? 'lossless' : tier, retrieve: allowed === 'retrieve', forGood };
+    const one = task(raw, { ...options, budget, code, cachePrice, form, sent, notes });
+    let result = compressTask(one);
+    if (tier !== 'off') {
       for (const { key, value, replaces } of result.notes)
         if (replaces === null || notes.get(key) === replaces) notes.set(key, value);
       if (result.notes.some(({ key, value }) => notes.get(key) !== value))
         result = compressTask({ ...one, notes, binding: true });
-      yield { prompt: applied(messages, result), restored: result.restored };
     }
+    const prompt = tier === 'off' ? raw : applied(raw, result);
+    const after = tier === 'off' ? result.before : result.after;
+    yield { raw, prompt, before: result.before, after, sent, changed: result.restored };
     messages.push({ role: 'assistant', content: 'So.' });
   }
 }
 
+const offAtFirst = (calls: readonly Call[], off: number): Call[] =>
+  calls.map((one, index) => ({ ...one, tier: index < off ? ('off' as const) : one.tier }));
+
+/** What a provider charges for each prompt of a session, if it caches every prompt and reads what it has of one in steps. */
+function providerOf(price: TokenPrices): (prompt: readonly JsonObject[]) => Usage {
+  const tokenizer = tokenizerFor('gpt-5');
+  const steps = cachesInSteps(price) ? { minimum: CACHE_MINIMUM, step: CACHE_STEP } : { minimum: 0, step: 1 };
+  const kept: { readonly text: string; readonly tokens: number }[] = [];
+  return (prompt) => {
+    const text = JSON.stringify(prompt).slice(0, -1);
+    const tokens = prompt.reduce((sum, message) => sum + 4 + tokensOf(message, tokenizer), 0);
+    const held = kept.findLast((one) => text.startsWith(one.text))?.tokens ?? 0;
+    kept.push({ text, tokens });
+    const cached = held < steps.minimum ? 0 : Math.floor(held / steps.step) * steps.step;
+    const written = cachesInSteps(price) ? {} : { cacheWriteTokens: tokens - cached };
+    return { promptTokens: tokens, completionTokens: 20, cachedTokens: cached, ...written, estimated: false };
+  };
+}
+
+const priced = (input: bigint, read: bigint, write = input): TokenPrices => ({
+  inputPerMTok: input,
+  cacheReadPerMTok: read,
+  cacheWritePerMTok: write,
+  outputPerMTok: 4_000n,
+});
+
 describe('a session whose tiers go up and down', () => {
   it('sends each prompt as the beginning of the next, whatever is asked and whatever the budget', () => {
     fc.assert(
-      fc.property(
-        fc.array(call, { minLength: 2, maxLength: 6 }),
-        fc.nat(2),
-        fc.constantFrom(null, TENTH),
-        (calls, off, cachePrice) => {
-          const session = calls.map((one, index) => ({
-            ...one,
-            tier: index < off ? ('off' as const) : one.tier,
-          }));
-          let prefix = '';
-          for (const { prompt, restored } of prompts(session, cachePrice)) {
-            expect(restored).toBe(false);
-            const text = JSON.stringify(prompt).slice(0, -1);
-            expect(text.startsWith(prefix)).toBe(true);
-            prefix = text;
-          }
-        },
-      ),
+      fc.property(session, fc.nat(2), fc.constantFrom(null, TENTH), (calls, off, cachePrice) => {
+        let prefix = '';
+        for (const { prompt, changed } of prompts(offAtFirst(calls, off), cachePrice)) {
+          expect(changed).toBe(false);
+          const text = JSON.stringify(prompt).slice(0, -1);
+          expect(text.startsWith(prefix)).toBe(true);
+          prefix = text;
+        }
+      }),
       { numRuns: 150 },
     );
+  }, 60_000);
+
+  it('costs no more than uncompressed, wherever it ends, even if nothing of the saving were returned', () => {
+    let saved = 0n;
+    const prices = [
+      priced(1_000n, 100n),
+      priced(1_000n, 250n),
+      priced(1_000n, 500n),
+      priced(1_000n, 1_000n),
+      priced(1_000n, 100n, 1_250n),
+    ];
+    fc.assert(
+      fc.property(
+        session,
+        fc.nat(2),
+        fc.constantFrom(...prices),
+        fc.boolean(),
+        (calls, off, price, twice) => {
+          const [plain, shorter] = [providerOf(price), providerOf(price)];
+          let left = 0n;
+          for (const { raw, prompt, ...layout } of prompts(
+            offAtFirst(calls, off),
+            cachePriceOf([{ price, tokenizer: 'o200k' }], 'o200k_base'),
+          ))
+            for (let call = 0; call <= Number(twice); call += 1) {
+              const usage = shorter(prompt);
+              const { gross, lostCache: lost } = savingOf(price, usage, layout, true);
+              const cost = costOf(price, usage);
+              const whole = costOf(price, plain(raw));
+              saved += whole - cost;
+              left += whole - cost - (gross > lost ? gross - lost : 0n);
+              expect(left).toBeGreaterThanOrEqual(0n);
+            }
+        },
+      ),
+      { numRuns: 200 },
+    );
+    expect(saved).toBeGreaterThan(0n);
   }, 60_000);
 });

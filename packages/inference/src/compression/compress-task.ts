@@ -1,21 +1,17 @@
-import {
-  type ChatMessage,
-  compress,
-  type RememberedSelection,
-  type Selection,
-  type Tokenizer,
-  tokenizerFor,
-} from '@tallystick/compress';
+import { type ChatMessage, compress, type RememberedSelection, type Selection } from '@tallystick/compress';
 import type { JsonObject } from '@tallystick/core';
 import { cacheGate, leastLeft } from './cache-gate.ts';
 import { isCutAt } from './conversations.ts';
 import { DEFAULT_SHARE } from './options.ts';
 import { resultOf, tokensOf } from './result.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
+import { tokenizerOf } from './tokenizers.ts';
 
 /** The note of a block: the options under which it was cut, and what was kept. */
 interface BlockNote {
   readonly options: string;
+  /** Whether a caller has accepted that the model cannot ask for what was cut. */
+  readonly forGood?: boolean;
   readonly selection: Selection;
 }
 
@@ -26,15 +22,10 @@ const NO_BUDGET = Number.MAX_SAFE_INTEGER;
  * little below its budget.
  */
 const ABOVE_MINIMUM = 64;
-/** Most callers whose token counts are cached: the same blocks come again in the next call. */
-const MAX_TOKENIZERS = 4;
-
-const tokenizers = new Map<string, Tokenizer>();
-
 /** Compresses a conversation. Blocks that were sent before keep their form. */
 export function compressTask(task: CompressionTask): CompressionResult {
-  const { messages, tier, retrieve, mustFit, query, form, cachePrice } = task;
-  const tokenizer = tokenizerOf(task);
+  const { messages, tier, retrieve, forGood, code, mustFit, form, cachePrice } = task;
+  const tokenizer = tokenizerOf(task.account, task.encoding);
   const before = messages.map((message) => tokensOf(message, tokenizer));
   const gate =
     cachePrice === null ? () => true : cacheGate(cachePrice, (index) => before[index] ?? 0, form.fitted);
@@ -48,15 +39,15 @@ export function compressTask(task: CompressionTask): CompressionResult {
     tier: cuts ? 'extractive' : 'lossless',
     budget,
     tokenizer,
-    recoverable: !retrieve,
+    recoverable: !retrieve && !forGood,
     always: mustFit,
+    code,
     remembered: (id, message) => known.selection(id, message),
     accept(message, saved) {
       const accepted = gate(message, saved);
       spared ||= !accepted;
       return accepted;
     },
-    ...(query !== null && { query }),
   });
   const notes = known.notesOf(result.selections);
   spared ||= budget > requestedBudget && result.account.tokens_after > requestedBudget;
@@ -72,16 +63,6 @@ function budgetOf({ tier, budget }: CompressionTask, before: readonly number[]):
   if (tier === 'lossless') return NO_BUDGET;
   const share = budget ?? DEFAULT_SHARE;
   return share < 1 ? Math.max(1, Math.floor(before.reduce((a, b) => a + b, 0) * share)) : share;
-}
-
-function tokenizerOf({ account, encoding }: CompressionTask): Tokenizer {
-  const key = JSON.stringify([account, encoding]);
-  const found = tokenizers.get(key) ?? tokenizerFor(encoding);
-  tokenizers.delete(key);
-  tokenizers.set(key, found);
-  const [oldest] = tokenizers.keys();
-  if (tokenizers.size > MAX_TOKENIZERS && oldest !== undefined) tokenizers.delete(oldest);
-  return found;
 }
 
 /** An explicit breakpoint tells the engine to leave everything before it as it came. */
@@ -110,8 +91,10 @@ class KnownBlocks {
     if (this.#isWhole(id)) return 'whole';
     const note = this.#noteOf(id);
     const sent = this.#isSent(id);
-    if (sent && note?.selection.recoverable === false && !this.#task.retrieve) this.restored = true;
-    return this.#task.binding || sent || note?.options === this.#options ? note?.selection : undefined;
+    if (note === null || !(this.#task.binding || sent || note.options === this.#options)) return undefined;
+    if (this.#mayLack(note)) return note.selection;
+    this.restored ||= sent;
+    return undefined;
   }
 
   /** The notes to store of this call. */
@@ -121,10 +104,21 @@ class KnownBlocks {
       if (!this.#isWhole(id) && !cuttable.has(id)) cuttable.set(id, selection);
     return [...cuttable].map(([id, selection]) => {
       const replaces = this.#task.notes.get(id) ?? null;
-      const same = this.#noteOf(id)?.selection.digest === selection.digest;
-      const value = JSON.stringify({ options: this.#options, selection } satisfies BlockNote);
-      return { key: id, value: same && replaces !== null && this.#isSent(id) ? replaces : value, replaces };
+      const before = this.#noteOf(id);
+      const stays = before?.selection.digest === selection.digest && this.#isSent(id);
+      const forGood = this.#task.forGood || (stays && before.forGood === true);
+      const options = stays ? before.options : this.#options;
+      return {
+        key: id,
+        value: JSON.stringify({ options, forGood, selection } satisfies BlockNote),
+        replaces,
+      };
     });
+  }
+
+  /** Whether the model may lack what a block was cut of. */
+  #mayLack({ forGood, selection }: BlockNote): boolean {
+    return selection.recoverable || this.#task.retrieve || this.#task.forGood || forGood === true;
   }
 
   #isWhole(id: string): boolean {
@@ -144,8 +138,9 @@ function readNote(value: string | null): BlockNote | null {
   return value === null ? null : (JSON.parse(value) as BlockNote);
 }
 
-function optionsOf({ budget, retrieve }: CompressionTask): string {
-  return `${budget ?? 'default'} ${retrieve ? 'retrieve' : 'recoverable'}`;
+function optionsOf({ budget, retrieve, forGood, code }: CompressionTask): string {
+  const cut = retrieve ? 'retrieve' : forGood ? 'for good' : 'recoverable';
+  return `${budget ?? 'default'} ${cut}${code ? ' code' : ''}`;
 }
 
 /** The request's schema has checked that they are messages. */

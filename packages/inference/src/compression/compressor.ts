@@ -3,7 +3,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { CompressionStore } from '../compression-store.ts';
 import type { ComputeMetrics } from '../metrics.ts';
 import type { Compressed, Compressor } from '../pipeline/compressor-interface.ts';
-import { asText, objectsOf } from '../providers/members.ts';
+import { objectsOf } from '../providers/members.ts';
 import type { ChatBody } from '../types.ts';
 import { cachePriceOf, modelsMeant } from './cache-price.ts';
 import {
@@ -24,7 +24,11 @@ import { type Conversation, nameOf, UncutNotes } from './uncut-notes.ts';
 const LONG = 400_000;
 const SPARED =
   'Some messages were cut less than they could be, or not at all: changing them would cost more in later calls, because less could be read from the provider’s cache.';
-const RECOVERABLE = 'Without svc.retrieve only repeated text is removed, so the prompt exceeds the budget.';
+const RECOVERABLE =
+  'The request has neither svc.budget nor svc.retrieve, so only repeated text was removed, and more than half is left.';
+const PROTECTED = 'The prompt exceeds the budget, because nothing more of it may be cut.';
+const MISSING =
+  'What `removed` lists is missing from the prompt, and the model cannot ask for it: with svc.retrieve it could.';
 const TOOLLESS =
   'None of the candidate models accepts tools, so svc_retrieve was not added: only repeated text was removed, and the prompt exceeds the budget.';
 const NEEDED =
@@ -75,6 +79,8 @@ export function createCompressor({
       tier: options.tier === 'extractive' || fit !== undefined ? 'extractive' : 'lossless',
       budget: fit ?? options.budget,
       retrieve: options.retrieve,
+      forGood: options.forGood,
+      code: options.code,
       mustFit: fit !== undefined,
       encoding,
       // A prompt that must fit has no other form that could be cheaper.
@@ -84,7 +90,6 @@ export function createCompressor({
       sent,
       notes: blocks,
       binding: false,
-      query: null,
     };
   };
 
@@ -157,27 +162,7 @@ export function createCompressor({
         return untouched(body, FAILED);
       }
     },
-    async excerpt({ text, query, maxTokens, account }) {
-      // A token is at least one character, except in scripts that few vocabularies include.
-      if (text.length <= maxTokens) return text;
-      const messages = [{ role: 'tool', content: text }];
-      const nothing = { form: FITTED, sent: 0, notes: new Map<string, string>(), binding: false };
-      const task: CompressionTask = {
-        messages,
-        tier: 'extractive',
-        budget: maxTokens,
-        retrieve: true,
-        mustFit: true,
-        encoding: 'o200k_base',
-        cachePrice: null,
-        account,
-        query,
-        ...nothing,
-      };
-      const { changed, removed } = await run(task);
-      const [[, cut] = []] = changed;
-      return removed.length === 0 ? text : (asText(cut?.['content']) ?? text);
-    },
+    excerpt: (task) => threads.short.run(task),
     waiting: () => threads.short.waiting + threads.long.waiting,
     async close() {
       await uncut.close();
@@ -204,8 +189,7 @@ function compressedBy(
     tokensAfter,
     methods,
     removed,
-    spared,
-    needed,
+    missing,
     restored,
   } = result;
   const replaced = new Map(result.changed);
@@ -223,20 +207,26 @@ function compressedBy(
       removed,
       layout: { before, after, sent, changed: restored },
     },
-    note:
-      fit === undefined ? (needed ? NEEDED : (shortOf(options, result) ?? (spared ? SPARED : null))) : null,
+    note: noteOf(fit === undefined ? leftBy(options, result) : null, missing ? MISSING : null),
   };
 }
 
-/** Why more is left than the budget; null where it is not more. */
-function shortOf(
-  { tier, budget, retrieve, toolless }: CompressionOptions,
-  { tokensBefore, tokensAfter }: CompressionResult,
+function noteOf(...notes: readonly (string | null)[]): string | null {
+  const given = notes.filter((note) => note !== null);
+  return given.length === 0 ? null : given.join(' ');
+}
+
+/** Why more is left than the caller asked for; null where it is not more. */
+function leftBy(
+  { tier, budget, retrieve, toolless, forGood }: CompressionOptions,
+  { tokensBefore, tokensAfter, needed, spared }: CompressionResult,
 ): string | null {
-  if (tier !== 'extractive' || retrieve) return null;
+  if (needed) return NEEDED;
   const share = budget ?? DEFAULT_SHARE;
-  if (tokensAfter <= (share < 1 ? tokensBefore * share : share)) return null;
-  return toolless ? TOOLLESS : RECOVERABLE;
+  const met = tokensAfter <= (share < 1 ? tokensBefore * share : share);
+  if (tier !== 'extractive' || met) return spared ? SPARED : null;
+  if (!retrieve && !forGood) return toolless ? TOOLLESS : RECOVERABLE;
+  return spared ? SPARED : PROTECTED;
 }
 
 /** The encoding of the requested model; o200k for several models, or for one whose encoding is not public. */

@@ -13,8 +13,12 @@ export interface CompressionOptions {
   readonly budget: number | null;
   /** Whether the tool `svc_retrieve` is added. */
   readonly retrieve: boolean;
+  /** Whether code may be cut, by whole functions. */
+  readonly code: boolean;
   /** Whether the tool was allowed, but none of the candidate models takes tools. */
   readonly toolless: boolean;
+  /** Whether text may be cut that the model cannot ask for: the caller gives a budget, and does not ask for the tool. */
+  readonly forGood: boolean;
 }
 
 /** The members of `svc` about compression. */
@@ -32,12 +36,17 @@ export const compressionMembers = {
     .optional()
     .openapi({
       description:
-        'For `extractive`: how many tokens of the messages may remain; a number below 1 is a share of them.',
+        'For `extractive`: how many tokens of the messages may remain; a number below 1 is a share of them. With a budget text is cut even without `retrieve`, and the model cannot ask for it then.',
       default: 0.5,
     }),
   retrieve: z.boolean().optional().openapi({
     description:
-      'Whether to add the tool `svc_retrieve`, with which a model gets back what was cut. The service answers its calls. Without it only repeated text is removed.',
+      'Whether to add the tool `svc_retrieve`, with which a model gets back exactly what was cut. The service answers its calls. Without it and without a `budget` only repeated text is removed.',
+    default: false,
+  }),
+  code: z.boolean().optional().openapi({
+    description:
+      'For `extractive`: whether code may be cut too, by whole functions, whose names stay. Diffs and code outside of material stay as they are.',
     default: false,
   }),
 };
@@ -47,14 +56,17 @@ export function readCompression(
     compression?: RequestTier | undefined;
     budget?: number | undefined;
     retrieve?: boolean | undefined;
+    code?: boolean | undefined;
   } = {},
   takesTools = true,
 ): CompressionOptions {
-  const allowed = svc.retrieve ?? false;
+  const { compression: tier = 'lossless', budget = null, retrieve: allowed = false } = svc;
   return {
-    tier: svc.compression ?? 'lossless',
-    budget: svc.budget ?? null,
+    tier,
+    budget,
     retrieve: allowed && takesTools,
+    code: svc.code ?? false,
     toolless: allowed && !takesTools,
+    forGood: tier === 'extractive' && budget !== null && !allowed,
   };
 }

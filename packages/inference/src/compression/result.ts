@@ -29,7 +29,7 @@ export function resultOf(
     tokensBefore: account.tokens_before,
     tokensAfter: account.tokens_after,
     methods: account.methods,
-    removed: blocks.flatMap(({ removed, original }) =>
+    removed: blocks.flatMap(({ removed }) =>
       removed === null
         ? []
         : [
@@ -39,10 +39,11 @@ export function resultOf(
               of: removed.of,
               unit: removed.unit,
               tokens: removed.tokens,
-              original: retrieve ? original : null,
+              cut: retrieve ? { mark: removed.mark, gaps: removed.gaps } : null,
             },
           ],
     ),
+    missing: !retrieve && blocks.some(({ removed }) => removed?.selection.recoverable === false),
     before,
     after,
     ...facts,

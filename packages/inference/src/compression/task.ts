@@ -1,3 +1,4 @@
+import type { Gap } from '@tallystick/compress';
 import type { JsonObject } from '@tallystick/core';
 import type { CachePrice } from './cache-gate.ts';
 import type { SentMessages } from './conversations.ts';
@@ -8,14 +9,16 @@ export interface CompressionTask {
   readonly tier: 'lossless' | 'extractive';
   /** Tokens, or a share below 1. */
   readonly budget: number | null;
-  /** Whether the tool can return what is cut; without it, only what is repeated elsewhere in its block is cut. */
+  /** Whether the tool can return what is cut. */
   readonly retrieve: boolean;
+  /** Whether text may be cut that nothing can return. If it may not, only text repeated elsewhere in its block is cut. */
+  readonly forGood: boolean;
+  /** Whether code may be cut, by whole functions. */
+  readonly code: boolean;
   /** Whether the prompt must fit into a context, so that it is cut even if the request needs all of it. */
   readonly mustFit: boolean;
   /** The encoding that counts tokens, or the name of one that is not public. */
   readonly encoding: string;
-  /** The question to the conversation; null to take it from the last user message. */
-  readonly query: string | null;
   /** Account whose token counts are cached. */
   readonly account: string;
   /** The form that earlier calls have fixed. */
@@ -37,8 +40,8 @@ export interface Removed {
   readonly of: number;
   readonly unit: string;
   readonly tokens: number;
-  /** The block as it came, where the tool may return it. */
-  readonly original: string | null;
+  /** What the tool may return, with the mark that stands in the place of each gap; null where there is no tool. */
+  readonly cut: { readonly mark: string; readonly gaps: readonly Gap[] } | null;
 }
 
 export interface CompressionResult {
@@ -54,6 +57,8 @@ export interface CompressionResult {
   readonly spared: boolean;
   /** Whether nothing new was cut because the request needs the whole text. */
   readonly needed: boolean;
+  /** Whether something is missing that the model cannot ask for. */
+  readonly missing: boolean;
   /** Whether something that an earlier call sent cut is sent whole now. */
   readonly restored: boolean;
   /** Tokens of each message. */

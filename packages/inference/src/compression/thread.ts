@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
+import type { Excerpt, ExcerptTask } from './excerpt.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
-import type { Failure, Job, Outcome } from './worker.ts';
+import type { Job, Outcome } from './worker.ts';
 
 /** Calls are refused while this many wait. */
 const MAX_WAITING = 256;
@@ -14,7 +15,7 @@ const IDLE_MS = 600_000;
 export class CompressionThread {
   readonly #idleMs: number;
   readonly #onDone: (seconds: number) => void;
-  readonly #waiting = new Map<number, (result: CompressionResult | Failure) => void>();
+  readonly #waiting = new Map<number, (result: Outcome['result']) => void>();
   #worker: Worker | null = null;
   #idle: NodeJS.Timeout | undefined;
   #jobs = 0;
@@ -30,14 +31,16 @@ export class CompressionThread {
     return this.#waiting.size;
   }
 
-  /** Compresses in the thread. @throws Error where that failed */
-  async run(task: CompressionTask): Promise<CompressionResult> {
+  /** Does a task in the thread. @throws Error where that failed */
+  run(task: CompressionTask): Promise<CompressionResult>;
+  run(task: ExcerptTask): Promise<Excerpt>;
+  async run(task: Job['task']): Promise<CompressionResult | Excerpt> {
     if (this.#waiting.size >= MAX_WAITING) throw new Error('compression: too many prompts are waiting');
     const worker = this.#open();
     clearTimeout(this.#idle);
     worker.ref();
     const id = this.#jobs++;
-    const result = await new Promise<CompressionResult | Failure>((resolve) => {
+    const result = await new Promise<Outcome['result']>((resolve) => {
       this.#waiting.set(id, resolve);
       worker.postMessage({ id, task } satisfies Job, []);
     });

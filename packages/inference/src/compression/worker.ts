@@ -1,20 +1,21 @@
 import { parentPort } from 'node:worker_threads';
 import { compressTask } from './compress-task.ts';
+import { type Excerpt, type ExcerptTask, excerptOf } from './excerpt.ts';
 import type { CompressionResult, CompressionTask } from './task.ts';
 
 export interface Job {
   readonly id: number;
-  readonly task: CompressionTask;
+  readonly task: CompressionTask | ExcerptTask;
 }
 
 /** Why a task failed, for the log. */
-export interface Failure {
+interface Failure {
   readonly failure: string;
 }
 
 export interface Outcome {
   readonly id: number;
-  readonly result: CompressionResult | Failure;
+  readonly result: CompressionResult | Excerpt | Failure;
   readonly seconds: number;
 }
 
@@ -27,9 +28,9 @@ if (parentPort !== null) {
   });
 }
 
-function attempt(task: CompressionTask): CompressionResult | Failure {
+function attempt(task: Job['task']): Outcome['result'] {
   try {
-    return compressTask(task);
+    return 'wanted' in task ? excerptOf(task) : compressTask(task);
   } catch (error) {
     return { failure: error instanceof Error ? error.message : 'unknown' };
   }

@@ -1,21 +1,35 @@
-import type { ApiKey, Caller } from '@tallystick/callers';
+import { type Caller, noteLimits, spendingOf } from '@tallystick/callers';
 import { TallyError } from '@tallystick/core';
-import { DEVELOPMENT, type MemberTier, tierOf, X402 } from '@tallystick/ledger';
-import { type OpenPayment, paymentAccount } from '@tallystick/payments';
+import type { Incoming } from '@tallystick/kit';
+import { type MemberTier, tierOf, X402 } from '@tallystick/ledger';
+import type { OpenPayment } from '@tallystick/payments';
+import type { CallTrail } from '../calls/call-trail.ts';
 import type { Model } from '../catalogue/catalogue.ts';
 import type { ChatCall } from '../providers/provider.ts';
+import { serviceTierOf } from '../providers/service-tier.ts';
 import { limitedTo } from '../router/affordable.ts';
-import { ceiling } from '../token-prices.ts';
+import { ceiling, type TariffTerms } from '../token-prices.ts';
 import type { ChatBody } from '../types.ts';
+import { type CallPayer, payerOf } from './call-payer.ts';
 import { newCallId } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
 import type { PipelineContext } from './context.ts';
+import type { KeyedCall } from './keyed-receipt.ts';
 import { maxOutputOf } from './output-limit.ts';
 import { type Candidate, type Open, type Reservation, type ReservationRequest, reserve } from './reserve.ts';
 import { MAX_RESULT_TOKENS, maxRounds } from './retrieval.ts';
 import { type Route, routeChat } from './route.ts';
 import type { Prompt } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
+
+/** See `Call`. */
+interface ToAdmit {
+  readonly request: ChatRequest;
+  readonly caller: Caller;
+  readonly open: Open | null;
+  readonly incoming: Pick<Incoming, 'note'>;
+  readonly trail: CallTrail;
+}
 
 /** A call with a route and a reservation. */
 export interface Admitted {
@@ -30,62 +44,55 @@ export interface Admitted {
   readonly tier: MemberTier;
 }
 
-/** The account that pays for a call, and the subject of its usage. */
-export interface CallPayer {
-  readonly account: string;
-  readonly subject: string;
-  readonly agent: { readonly did: string | null; readonly proved: boolean };
-  /** Null if no API key pays. */
-  readonly key: ApiKey | null;
-  /** The kind of the account that finally pays: `api_key`, `did`, `x402` or `development`. */
-  readonly kindOf: (account: string) => string;
+/** What a call's receipt has of its API key; null where no key of a tier pays. */
+export function keyedBy(
+  { key }: Pick<CallPayer, 'key'>,
+  { anchor }: { readonly anchor: boolean },
+): KeyedCall | null {
+  return key?.kind === 'apiKey' ? { key, anchor } : null;
 }
-
-export function payerOf({ account: own, key, did, proved }: Caller): CallPayer {
-  const kind = key === null ? 'did' : 'api_key';
-  return {
-    account: own,
-    subject: did ?? key?.id ?? (own === X402 ? X402 : DEVELOPMENT),
-    agent: { did, proved },
-    key,
-    kindOf: (account) =>
-      account === DEVELOPMENT || account === X402 ? account : account.startsWith(PAID) ? X402 : kind,
-  };
-}
-
-const PAID = paymentAccount('');
 
 /**
  * Routes a chat call and reserves its money, before anything is sent to a provider.
- * @throws routing's errors; insufficient_balance
+ * @throws routing's errors; insufficient_balance, budget_exceeded, rate_limited
  */
 export async function admitChat(
   context: PipelineContext,
-  request: ChatRequest,
-  caller: Caller,
-  open: Open | null,
+  { request, caller, open, incoming, trail }: ToAdmit,
 ): Promise<Admitted> {
   const payer = payerOf(caller);
   const { did } = payer.agent;
   const member = did === null ? null : context.ledger.member(did);
-  const route = await routeChat(context, request, payer.account);
+  const began = performance.now();
+  const route = await routeChat(context, request, payer, { trail });
+  trail.decision = route.decision;
+  trail.ends('route', began);
   const { compression } = route;
   const saved = compression === null ? 0 : compression.tokensBefore - compression.tokensAfter;
+  const asked = serviceTierOf(request.body);
   const rounds = request.compression.retrieve ? 1 + maxRounds(compression?.removed ?? []) : 1;
   const candidatesFor = (promptTokens: number): Candidate[] =>
     [route.decision.model, ...route.decision.fallbacks].map((model) => {
       const output = maxOutputOf(context, request, model) * request.choices;
       const prompts = promptTokens * rounds + (MAX_RESULT_TOKENS + output) * ((rounds * (rounds - 1)) / 2);
-      return { model, ceiling: ceilingOf(model, prompts + saved, output * rounds) };
+      return {
+        model,
+        ceiling: ceilingOf(model, { promptTokens: prompts + saved, ...asked }, output * rounds),
+        tokens: prompts + output * rounds,
+      };
     });
-  const { reservation, payment, id, models } = await reserveCall(context, payer, {
+  const reserving = performance.now();
+  const { reservation, payment, id, models } = await reserveCall(context, payer, incoming, {
     open,
     candidates: candidatesFor(route.bound),
     exactly: async () => candidatesFor(await nearly(route.prompt, route.decision.model)),
   });
+  trail.ends('reserve', reserving);
+  const decision = limitedTo(route.decision, models);
+  trail.decision = decision;
   return {
     id,
-    route: { ...route, decision: limitedTo(route.decision, models) },
+    route: { ...route, decision },
     models,
     reservation,
     payment,
@@ -94,10 +101,14 @@ export async function admitChat(
   };
 }
 
-/** Reserves what a call can cost, under an id of its own. @throws insufficient_balance */
+/**
+ * Reserves what a call can cost, under an id of its own, and tells the caller what its limits leave.
+ * @throws insufficient_balance, budget_exceeded, rate_limited
+ */
 export async function reserveCall(
-  { ledger, process, clock, development, freeToAll, maxCallMs }: PipelineContext,
-  { account }: CallPayer,
+  { ledger, process, clock, development, freeToAll, maxCallMs, budgets }: PipelineContext,
+  { account, spenders }: CallPayer,
+  incoming: Pick<Incoming, 'note'>,
   cost: Pick<ReservationRequest, 'candidates' | 'exactly' | 'open'>,
 ): Promise<Pick<Admitted, 'id' | 'reservation' | 'payment' | 'models'>> {
   if (account === X402 && !freeToAll && cost.candidates.every((one) => one.ceiling === 0n))
@@ -106,9 +117,13 @@ export async function reserveCall(
   const id = newCallId(now);
   // A minute more than any call can last.
   const expiresAt = Math.ceil((now + maxCallMs) / 1000) + 60;
+  const tokens = Math.max(...cost.candidates.map((one) => one.tokens));
   const { reservation, payment, candidates } = await reserve(ledger, {
     ...cost,
     id,
+    spending: spendingOf(spenders, { now, tokens }),
+    tell: (windows) => noteLimits(incoming, windows, now),
+    budgetReached: (budget) => budgets.reached(account, budget),
     payer: account,
     development,
     expiresAt,
@@ -141,9 +156,9 @@ export function translatedFor({ protocol }: ChatRequest, { abilities }: Model): 
 }
 
 /** 0 if the model is free. */
-export function ceilingOf({ price }: Model, promptTokens: number, outputTokens: number): bigint {
+export function ceilingOf({ price }: Model, terms: TariffTerms, outputTokens: number): bigint {
   const free = price.inputPerMTok === 0n && price.outputPerMTok === 0n;
-  return free ? 0n : ceiling(price, promptTokens, outputTokens);
+  return free ? 0n : ceiling(price, terms, outputTokens);
 }
 
 /** Tokenizers differ, and some are not public: a tenth more than counted. */

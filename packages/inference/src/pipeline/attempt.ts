@@ -1,6 +1,8 @@
 import type { Incoming, LogStorms } from '@tallystick/kit';
 import type { Logger } from 'pino';
+import type { CallTrail, FailedTry } from '../calls/call-trail.ts';
 import type { Model } from '../catalogue/catalogue.ts';
+import type { AnswerTimes } from '../learning/settled-call.ts';
 import type { ComputeMetrics } from '../metrics.ts';
 import { type ChatAnswer, type Provider, ProviderError } from '../providers/provider.ts';
 import type { Health } from '../resilience/health.ts';
@@ -9,18 +11,13 @@ import { allResting } from '../resilience/unavailable-models.ts';
 import { answeringAs } from './answering-as.ts';
 import { traced } from './traced.ts';
 
-/** A failed try, as the answer reports it. */
-export interface FailedTry {
-  readonly model: string;
-  readonly kind: ProviderError['kind'];
-  readonly status: number | null;
-}
-
 export interface Tried<Answer> {
   readonly model: Model;
   readonly answer: Answer;
   /** The tries before the one that answered, including retries. */
   readonly failed: readonly FailedTry[];
+  /** When the model was asked, and began to answer, in milliseconds of `performance.now()`. */
+  readonly times: Pick<AnswerTimes, 'asked' | 'begun'>;
 }
 
 export interface TryContext {
@@ -33,6 +30,8 @@ export interface TryContext {
   readonly signal: AbortSignal;
   /** The request that the call is made for. */
   readonly incoming: Pick<Incoming, 'requestId' | 'traceId' | 'span'>;
+  /** Is told of every try. */
+  readonly trail: CallTrail;
   /** Whether the caller named the model. */
   readonly named: boolean;
 }
@@ -48,14 +47,16 @@ export async function tryEach<Answer = ChatAnswer>(
   models: readonly Model[],
   ask: (provider: Provider, model: Model) => Promise<Answer>,
 ): Promise<Tried<Answer>> {
-  const { providers, health, retryPolicy, metrics, signal, incoming, named } = context;
-  const failed: FailedTry[] = [];
+  const { providers, health, retryPolicy, metrics, signal, incoming, named, trail } = context;
+  const failed = trail.tries;
+  const began = performance.now();
   let last: ProviderError | null = null;
   for (const model of models) {
     const provider = providers.get(model.provider);
     if (provider === undefined) continue;
+    let askedAt = performance.now();
     const note = ({ kind, status }: ProviderError): void =>
-      void failed.push({ model: model.id, kind, status });
+      void failed.push({ model: model.id, kind, status, ...trail.span(askedAt) });
     try {
       const onRetry = (error: ProviderError, waitMs: number): void => {
         note(error);
@@ -66,13 +67,19 @@ export async function tryEach<Answer = ChatAnswer>(
       };
       const options = { signal, policy: retryPolicy, onRetry };
       const asked = answeringAs(model, traced(provider, incoming.span));
-      const attempt = measured(metrics, model, () => ask(asked, model));
-      return { model, failed, answer: await callWithRetries(attempt, options) };
+      const attempt = measured(metrics, model, () => {
+        askedAt = performance.now();
+        return ask(asked, model);
+      });
+      const answer = await callWithRetries(attempt, options);
+      trail.ends('tries', began);
+      trail.answered = { model: model.id, provider: model.provider, ...trail.span(askedAt) };
+      return { model, failed, answer, times: { asked: askedAt, begun: performance.now() } };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       health.failure(model, error);
-      if (error.kind === 'refused' || error.kind === 'aborted') throw error;
       note(error);
+      if (error.kind === 'refused' || error.kind === 'aborted') throw error;
       const next = models[models.indexOf(model) + 1]?.id;
       if (next !== undefined)
         logFailedTry(context, model, error, { next, msg: 'a model failed, and the next one is tried' });

@@ -1,14 +1,18 @@
 import { hash, randomUUID } from 'node:crypto';
 import {
+  anchoredHash,
   canonicalize,
   ENVELOPE_PROFILE,
   type EnvelopeFacts,
+  fromHex,
   type JsonObject,
   mintEnvelope,
+  parseJson,
   receiptId,
+  utf8,
 } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
-import type { ReceiptRow } from '@tallystick/kit';
+import type { NewReceipt } from '@tallystick/kit';
 import { formatUsdc } from '@tallystick/ledger';
 import type { OpenPayment } from '@tallystick/payments';
 import { expiryOf, type OperatorFacts, ownOperation } from '@tallystick/receipts';
@@ -43,7 +47,7 @@ export interface CallFacts {
 export interface CallReceipt {
   /** JCS text. */
   readonly text: string;
-  readonly row: ReceiptRow;
+  readonly row: NewReceipt;
 }
 
 /** A new id of a call's receipt, which is also the id of its reservation and posting. `now` is in Unix milliseconds. */
@@ -76,7 +80,11 @@ export async function mintCallReceipt(
   );
   const issuedAt = Math.floor(now / 1000);
   const expiresAt = expiryOf(ENVELOPE_PROFILE, issuedAt);
-  return { text, row: { id, profile: ENVELOPE_PROFILE, tenant: null, body: text, issuedAt, expiresAt } };
+  const anchored = (): Uint8Array => fromHex(anchoredHash(parseJson(utf8(text))), 32);
+  return {
+    text,
+    row: { id, profile: ENVELOPE_PROFILE, tenant: null, body: text, issuedAt, expiresAt, anchored },
+  };
 }
 
 /** The members are in JCS order, which saves sorting them. */

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { JsonObject, JsonValue } from '@tallystick/core';
+import type { CallTags } from '../calls/ended-call.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type CompressionOptions, readCompression } from '../compression/options.ts';
 import { addRetrieveTool } from '../compression/retrieve-tool.ts';
@@ -155,6 +156,11 @@ export interface ChatRequest {
   readonly costQuality: number | null;
   readonly session: string | null;
   readonly anchor: boolean;
+  /** Whether `svc` of the answer gives routing, compression and billing whole. */
+  readonly explain: boolean;
+  readonly tags: CallTags | null;
+  /** Whether the caller wants prompt and answer kept. */
+  readonly keep: boolean | null;
   readonly compression: CompressionOptions;
   /** Whether the client will refer to the items of the answer, which are kept for that. */
   readonly keepsItems: boolean;
@@ -235,6 +241,9 @@ export function readChatRequest(
     costQuality: parsed.cost_quality ?? null,
     session: parsed.svc?.session ?? null,
     anchor: parsed.svc?.anchor ?? false,
+    explain: parsed.svc?.explain ?? false,
+    tags: parsed.svc?.tags ?? null,
+    keep: parsed.svc?.keep ?? null,
     compression,
   };
 }

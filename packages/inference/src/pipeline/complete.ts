@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '@tallystick/callers';
-import { canonicalize, type JsonObject } from '@tallystick/core';
+import { canonicalize, type JsonObject, type JsonValue } from '@tallystick/core';
 import type { IdempotencyRecord, Incoming } from '@tallystick/kit';
 import type { NanoUsdc } from '@tallystick/ledger';
+import type { CallTrail } from '../calls/call-trail.ts';
+import type { ListedRequest } from '../calls/ended-call.ts';
 import type { Model } from '../catalogue/catalogue.ts';
+import type { Lesson } from '../learning/settled-call.ts';
 import type { Given } from '../protocols/protocol.ts';
-import { type Provider, ProviderError } from '../providers/provider.ts';
+import { type NativeCall, type Provider, ProviderError } from '../providers/provider.ts';
 import { formatUsage } from '../providers/usage.ts';
 import { AUTO } from '../router/auto.ts';
-import type { Usage } from '../types.ts';
-import { type Admitted, admitChat, bodyFor, translatedFor } from './admit.ts';
+import type { RouteExplanation } from '../router/record.ts';
+import type { ChatBody, Usage } from '../types.ts';
+import { type Admitted, admitChat, bodyFor, keyedBy, translatedFor } from './admit.ts';
 import { tryEach } from './attempt.ts';
 import { hashRequest, hashText } from './call-receipt.ts';
 import type { CallSignal } from './call-signal.ts';
@@ -17,6 +21,7 @@ import type { ChatRequest } from './chat-request.ts';
 import type { CompressionSummary } from './compression-summary.ts';
 import type { PipelineContext } from './context.ts';
 import { deliveredOf } from './delivered-text.ts';
+import { lessonOf } from './lesson-of.ts';
 import { nativeCallOf } from './native-call.ts';
 import { askedOutput } from './output-limit.ts';
 import { failureOf } from './provider-failure.ts';
@@ -33,10 +38,11 @@ import { usageOf } from './usage-of.ts';
 export interface Call<Request> {
   readonly request: Request;
   /** The request that it came with. */
-  readonly incoming: Pick<Incoming, 'requestId' | 'traceId' | 'span' | 'tell'>;
+  readonly incoming: Pick<Incoming, 'requestId' | 'traceId' | 'span' | 'tell' | 'note'>;
   readonly caller: Caller;
   readonly signal: CallSignal;
   readonly claim: IdempotencyRecord | undefined;
+  readonly trail: CallTrail;
   /** Covers the call by an x402 payment; null if payments are off or an API key pays. */
   readonly open: Open | null;
 }
@@ -53,12 +59,12 @@ export interface Completed {
 
 /** Answers a chat call that is not streamed. An answer that never came costs nothing. */
 export async function completeChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Completed> {
-  const { request, incoming, caller, signal, open } = call;
-  const admitted = await admitChat(context, request, caller, open);
+  const { request, incoming, signal, trail } = call;
+  const admitted = await admitChat(context, call);
   const { route, payer } = admitted;
   const answering = orRelease(context, admitted, call, async () => {
     const tried = await tryEach(
-      { ...context, signal: signal.signal, incoming, named: request.model !== AUTO },
+      { ...context, signal: signal.signal, incoming, trail, named: request.model !== AUTO },
       admitted.models,
       async (provider: Provider, model) => {
         const chatCall = {
@@ -72,31 +78,29 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
         const answer = await provider.chat({ ...chatCall, model: model.upstreamModel, native });
         if (answer.kind === 'stream')
           throw new ProviderError('bad_answer', `${provider.name} streams although no stream was asked for`);
-        return { answer, chatCall };
+        return { answer, chatCall, sent: () => sentTo(chatCall, native) };
       },
     );
-    const retrieval = retrievalOf(context, request, payer.account, route, tried.answer.chatCall);
+    const retrieval = retrievalOf(context, request, payer.name, route, tried.answer.chatCall);
     const { answer } = tried.answer;
     return {
       ...tried,
       retrieval,
+      sent: tried.answer.sent,
       answer: retrieval === null ? answer : await retrieveAll(retrieval, answer),
     };
   });
   // Computed while the provider works.
   const requestHash = hashRequest(request);
-  const routing = JSON.stringify(route.decision.explanation);
-  const { model, answer, retrieval, failed } = await answering;
+  const { model, answer, retrieval, sent, failed, times } = await answering;
+  const ended = performance.now();
+  trail.begins();
   context.health.success(model);
   const { svc: _svc, ...answerBody } = answer.body;
   const prompt = retrieval?.prompt ?? route.prompt;
   const delivered = deliveredOf(answerBody, model.tokenizer);
-  const usage = await usageOf(answer.usage, {
-    model,
-    prompt,
-    delivered,
-    limit: askedOutput(context, request, model),
-  });
+  const limit = askedOutput(context, request, model);
+  const usage = await usageOf(answer.usage, { model, prompt, delivered, limit });
   const rounds = roundsOf(retrieval?.spent ?? [], usage);
   const body = rounds.length === 1 ? answerBody : { ...answerBody, usage: formatUsage(totalOf(rounds)) };
   const { answerOf } = request.protocol;
@@ -111,8 +115,15 @@ export async function completeChat(context: PipelineContext, call: Call<ChatRequ
     rounds,
     requestHash,
     text: canonicalize(shown),
-    routing,
+    sent,
+    routing: route.decision.explanation,
     compression: summaryOf(request, route),
+    lesson: lessonOf(request, route, {
+      account: payer.name,
+      limit,
+      stream: false,
+      times: { ...times, ended },
+    }),
   });
 }
 
@@ -146,37 +157,43 @@ interface CompletedCall {
   readonly requestHash: string;
   /** JCS of the answer without `svc`. */
   readonly text: string;
-  /** JSON text. */
-  readonly routing: string | null;
+  /** The body that the provider was sent. */
+  readonly sent: () => JsonValue;
+  readonly routing: RouteExplanation;
   readonly compression: CompressionSummary | null;
+  /** See `CallEnding`. */
+  readonly lesson: Lesson | null;
 }
 
 /** Bills an answer in one piece, and adds `svc` to it. */
 export async function settleAnswer(
   context: PipelineContext,
-  { request, incoming, claim }: Call<{ readonly model: string; readonly anchor: boolean }>,
-  { admitted, served, rounds, requestHash, text, routing, compression }: CompletedCall,
+  { request, incoming, claim, trail }: Call<ListedRequest & Pick<ChatRequest, 'anchor' | 'explain'>>,
+  { admitted, served, rounds, requestHash, text, sent, routing, compression, lesson }: CompletedCall,
 ): Promise<Completed> {
   const { id, payer, reservation, payment, tier } = admitted;
-  const finish = (billed: BilledCall): string => withSvc(text, svcText({ ...billed, routing, served }));
+  const { explain } = request;
+  const finish = (billed: BilledCall): string =>
+    withSvc(text, svcText({ ...billed, routing, served, explain }));
   const ended = {
     id,
     incoming,
+    trail,
     reservation,
     payment,
     model: served.model,
-    requestedModel: request.model,
+    request,
     rounds,
     compression,
     requestHash,
     responseHash: hashText(text),
     stream: false,
     complete: true,
-    agent: payer.agent,
-    accountKind: payer.kindOf,
-    subject: payer.subject,
+    payer,
     tier,
-    keyed: payer.key && { key: payer.key, anchor: request.anchor },
+    keyed: keyedBy(payer, request),
+    lesson,
+    content: () => ({ sent: sent(), answer: text }),
   };
   const settled = await settleCall(
     context,
@@ -188,6 +205,16 @@ export async function settleAnswer(
   const { anchorRef } = settled.receipt;
   const { available } = reservation;
   return { receiptId: id, text: finish(settled), anchorRef, replayed: false, available };
+}
+
+/** The body that a provider is sent: the caller's own where it speaks the caller's protocol, else the inner one. */
+export function sentTo(
+  { body, model }: { readonly body: ChatBody; readonly model: Model },
+  native: NativeCall | undefined,
+): JsonValue {
+  return native === undefined
+    ? { ...body, model: model.upstreamModel }
+    : (JSON.parse(native.text) as JsonValue);
 }
 
 /** The answer in one piece to an earlier call, from its JSON text. */

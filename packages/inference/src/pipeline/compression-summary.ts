@@ -5,7 +5,7 @@ import type { Model } from '../catalogue/catalogue.ts';
 import { countsAs } from '../compression/cache-price.ts';
 import type { RequestTier } from '../compression/options.ts';
 import { type Saving, savingOf } from '../savings.ts';
-import type { Bill } from '../token-prices.ts';
+import { type Bill, tariffFor } from '../token-prices.ts';
 import type { Usage } from '../types.ts';
 import type { Compression } from './compressor-interface.ts';
 
@@ -17,6 +17,12 @@ export interface CompressionSummary {
   readonly note: string | null;
 }
 
+/** `svc.compression` of a call for embeddings. */
+export const NOT_COMPRESSED: JsonObject = {
+  applied: false,
+  reason: 'Compression does not apply to embeddings: a vector stands for the whole text.',
+};
+
 export const NOTHING_SAVED: Saving = { gross: 0n, lostCache: 0n, lostCacheTokens: 0 };
 
 /** @param first the usage of the call that sent the prompt */
@@ -26,7 +32,12 @@ export function savingIn(
   first: Usage,
 ): Saving {
   if (compression === null) return NOTHING_SAVED;
-  return savingOf(price, first, compression.layout, countsAs(tokenizer, compression.tokenizer));
+  return savingOf(
+    tariffFor(price, first),
+    first,
+    compression.layout,
+    countsAs(tokenizer, compression.tokenizer),
+  );
 }
 
 /** The contents of `svc.compression`. If compression did not look at the prompt, the provider's count is used for both. */

@@ -1,3 +1,4 @@
+import type { Excerpt, ExcerptTask } from '../compression/excerpt.ts';
 import type { CompressionOptions } from '../compression/options.ts';
 import type { Removed } from '../compression/task.ts';
 import type { ChatBody } from '../types.ts';
@@ -44,18 +45,11 @@ export interface ToCompress {
   readonly dry?: boolean;
 }
 
-interface Excerpt {
-  readonly text: string;
-  readonly query: string | null;
-  readonly maxTokens: number;
-  readonly account: string;
-}
-
 /** Shortens a prompt before it is routed. What a provider's cache depends on keeps its bytes. */
 export interface Compressor {
   compress(request: ToCompress): Promise<Compressed> | Compressed;
-  /** The parts of a text that a question needs, if the text is longer than `maxTokens`. */
-  excerpt(excerpt: Excerpt): Promise<string>;
+  /** Writes what a model asked for of a block that was cut. */
+  excerpt(task: ExcerptTask): Promise<Excerpt>;
   /** Prompts that wait to be compressed, or are being compressed. */
   waiting(): number;
   /** Resolves once all notes are stored. */

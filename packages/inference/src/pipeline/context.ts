@@ -1,10 +1,15 @@
+import type { BudgetNews } from '@tallystick/callers';
 import type { LogStorms } from '@tallystick/kit';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { UpkeepTerms } from '../catalogue/upkeep.ts';
+import type { KnownRatings } from '../experiments/known-ratings.ts';
+import type { Experiments } from '../experiments/schema.ts';
 import type { KeptItems } from '../kept-items.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Health } from '../resilience/health.ts';
 import type { RetryPolicy } from '../resilience/retries.ts';
 import type { Router } from '../router/router.ts';
+import type { SharedPins } from '../router/sessions.ts';
 import type { Compressor } from './compressor-interface.ts';
 import type { SettleContext } from './settle.ts';
 
@@ -12,14 +17,23 @@ import type { SettleContext } from './settle.ts';
 export interface PipelineContext extends SettleContext {
   readonly catalogue: Catalogue;
   readonly router: Router;
+  /** Those of the router’s sessions. */
+  readonly pins: SharedPins;
+  /** What the operator tries out. */
+  readonly experiments: Experiments;
+  readonly ratings: KnownRatings;
   /** Providers by the name that the catalogue's models have. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly health: Health;
+  /** What decides whether a model is past its date, or its price too old. */
+  readonly upkeep: () => UpkeepTerms;
   readonly retryPolicy: RetryPolicy;
   /** Bounds what a provider that fails writes into the log. */
   readonly storms: LogStorms;
   readonly compressor: Compressor;
   readonly items: KeptItems;
+  /** Tells callers' webhooks of budgets that are used up. */
+  readonly budgets: Pick<BudgetNews, 'reached'>;
   /** Whether the development account pays for callers with too little. */
   readonly development: boolean;
   /** Whether unidentified callers may use free models. */

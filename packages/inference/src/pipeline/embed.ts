@@ -1,17 +1,31 @@
 import { z } from '@hono/zod-openapi';
-import { canonicalize, type JsonObject, TallyError } from '@tallystick/core';
+import { canonicalize, type JsonObject } from '@tallystick/core';
 import { tierOf } from '@tallystick/ledger';
+import type { CallTags } from '../calls/ended-call.ts';
 import type { Model } from '../catalogue/catalogue.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
-import { allResting } from '../resilience/unavailable-models.ts';
+import { limitedTo } from '../router/affordable.ts';
 import { AUTO } from '../router/auto.ts';
-import { ceilingOf, payerOf, reserveCall } from './admit.ts';
+import { routeEmbedding } from '../router/embedding.ts';
+import type { ProviderPreferences, RouteDecision } from '../router/router.ts';
+import { ceilingOf, reserveCall } from './admit.ts';
+import { withinLimits } from './allowed-models.ts';
 import { tryEach } from './attempt.ts';
-import { anchorMember } from './call-members.ts';
+import {
+  anchorMember,
+  callMembers,
+  explainMember,
+  keepMember,
+  readPreferences,
+  tagsMember,
+} from './call-members.ts';
+import { type CallPayer, payerOf } from './call-payer.ts';
 import { hashRequest } from './call-receipt.ts';
 import { type Call, type Completed, orRelease, settleAnswer } from './complete.ts';
 import type { PipelineContext } from './context.ts';
-import { type Prompt, tokenBound } from './token-bound.ts';
+import { routedBy, spentToday } from './key-routing.ts';
+import type { Candidate } from './reserve.ts';
+import { type Prompt, tokenBound, tokenEstimate } from './token-bound.ts';
 import { countPrompt } from './token-count.ts';
 import { usageOf } from './usage-of.ts';
 
@@ -22,12 +36,11 @@ const tokens = z.array(z.int().min(0)).min(1).max(MAX_TOKENS);
 
 export const embeddingRequestSchema = z
   .looseObject({
-    model: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .openapi({ description: 'Of /v1/compute/models.', default: AUTO }),
+    model: z.string().min(1).max(200).optional().openapi({
+      description:
+        'Of /v1/compute/models; `auto`, or no model, lets the router choose. Vectors of two models cannot be compared: name the one that an answer names in `svc.served` to go on with it.',
+      default: AUTO,
+    }),
     input: z
       .union([text, z.array(text).min(1).max(MAX_INPUTS), tokens, z.array(tokens).min(1).max(MAX_INPUTS)])
       .openapi({
@@ -43,11 +56,18 @@ export const embeddingRequestSchema = z
       .min(1)
       .max(65_536)
       .nullish()
-      .describe('How many numbers each vector has, where the model can shorten it.'),
+      .describe(
+        'How many numbers each vector has. `auto` chooses among the models that give as many; without it, each model gives its own.',
+      ),
+    provider: callMembers.provider,
+    cost_quality: callMembers.cost_quality,
     svc: z
-      .strictObject({ anchor: anchorMember })
+      .strictObject({ anchor: anchorMember, explain: explainMember, tags: tagsMember, keep: keepMember })
       .optional()
-      .openapi({ description: '`anchor` anchors the receipt. Not forwarded to the provider.' }),
+      .openapi({
+        description:
+          '`anchor` anchors the receipt; `explain` has the whole explanation in the answer; `tags` name the call in the list of calls; `keep` has request and answer kept. Not forwarded to the provider.',
+      }),
   })
   .openapi('EmbeddingRequest', {
     description: 'As OpenAI takes it. Members that are not listed here pass to the provider as they are.',
@@ -60,16 +80,31 @@ export interface EmbeddingRequest {
   readonly model: string;
   readonly prompt: Prompt;
   readonly inputs: number;
+  /** The length of vectors that is asked for; null where any will do. */
+  readonly dimensions: number | null;
+  readonly preferences: ProviderPreferences;
+  readonly costQuality: number | null;
   readonly anchor: boolean;
+  readonly explain: boolean;
+  readonly tags: CallTags | null;
+  readonly keep: boolean | null;
 }
 
+/** @throws invalid_field for an invalid price */
+
 export function readEmbeddingRequest(parsed: Parsed): EmbeddingRequest {
-  const { input, model = AUTO } = parsed;
+  const { input, model = AUTO, dimensions = null, provider, cost_quality: costQuality = null } = parsed;
   return {
     raw: parsed as JsonObject,
     model,
     ...inputOf(input),
+    dimensions,
+    preferences: readPreferences(provider),
+    costQuality,
     anchor: parsed.svc?.anchor ?? false,
+    explain: parsed.svc?.explain ?? false,
+    tags: parsed.svc?.tags ?? null,
+    keep: parsed.svc?.keep ?? null,
   };
 }
 
@@ -82,35 +117,53 @@ function inputOf(input: Parsed['input']): Pick<EmbeddingRequest, 'prompt' | 'inp
 }
 
 /**
- * Answers an embeddings call.
- * @throws model_not_found, model_gone, no_model_available, insufficient_balance, and providers' failures
+ * Answers an embeddings call. Compression does not apply to it, which the answer says.
+ * @throws model_not_found, invalid_request, model_gone, no_model_available, insufficient_balance, and providers' failures
  */
 export async function embed(context: PipelineContext, call: Call<EmbeddingRequest>): Promise<Completed> {
-  const { request, incoming, caller, signal, open } = call;
+  const { request, incoming, caller, signal, open, trail } = call;
   const payer = payerOf(caller);
   const { did } = payer.agent;
   const member = did === null ? null : context.ledger.member(did);
-  const model = embeddingModel(context, request.model);
-  const named = request.model !== AUTO;
-  if (context.health.rest(model) !== null) throw allResting([model], context.health, named);
   const { prompt } = request;
-  const candidateFor = (tokens: number) => [{ model, ceiling: ceilingOf(model, tokens, 0) }];
   // Models add a few tokens of their own to each input.
   const bound = tokenBound(prompt) + 8 * request.inputs;
-  const admitted = await reserveCall(context, payer, {
+  const began = performance.now();
+  const decision = await routeCall(context, request, payer, tokenEstimate(bound));
+  trail.decision = decision;
+  trail.ends('route', began);
+  const candidatesFor = (tokens: number): Candidate[] =>
+    [decision.model, ...decision.fallbacks].map((model) => ({
+      model,
+      ceiling: ceilingOf(model, { promptTokens: tokens }, 0),
+      tokens,
+    }));
+  const reserving = performance.now();
+  const admitted = await reserveCall(context, payer, incoming, {
     open,
-    candidates: candidateFor(bound),
-    exactly: async () => candidateFor(Math.ceil((await countPrompt(prompt, model.tokenizer)) * 1.1)),
+    candidates: candidatesFor(bound),
+    exactly: async () =>
+      candidatesFor(Math.ceil((await countPrompt(prompt, decision.model.tokenizer)) * 1.1)),
   });
-  const { answer, failed } = await orRelease(context, admitted, call, () =>
-    tryEach({ ...context, signal: signal.signal, incoming, named }, [model], async (provider: Provider) => {
-      if (provider.embed === undefined) throw new ProviderError('refused', `${provider.name} does not embed`);
-      const { svc: _svc, ...body } = request.raw;
-      return provider.embed({ model: model.upstreamModel, body, signal: signal.signal });
-    }),
+  trail.ends('reserve', reserving);
+  const routed = limitedTo(decision, admitted.models);
+  trail.decision = routed;
+  const { svc: _svc, provider: _provider, cost_quality: _quality, ...body } = request.raw;
+  const named = request.model !== AUTO;
+  const { model, answer, failed } = await orRelease(context, admitted, call, () =>
+    tryEach(
+      { ...context, signal: signal.signal, incoming, trail, named },
+      admitted.models,
+      async (provider: Provider, { upstreamModel }) => {
+        if (provider.embed === undefined)
+          throw new ProviderError('refused', `${provider.name} does not embed`);
+        return provider.embed({ model: upstreamModel, body, signal: signal.signal });
+      },
+    ),
   );
+  trail.begins();
   context.health.success(model);
-  const { svc: _svc, ...body } = answer.body;
+  const { svc: _, ...shown } = answer.body;
   const usage = await usageOf(answer.usage, { model, prompt, delivered: null, limit: null });
   return settleAnswer(context, call, {
     admitted: {
@@ -121,20 +174,36 @@ export async function embed(context: PipelineContext, call: Call<EmbeddingReques
     requestHash: hashRequest(request),
     served: { model, failed },
     rounds: [usage],
-    text: canonicalize(body),
-    routing: null,
+    text: canonicalize(shown),
+    sent: () => ({ ...body, model: model.upstreamModel }),
+    routing: routed.explanation,
     compression: null,
+    lesson: null,
   });
 }
 
-/** The requested model; for `auto` the first of the catalogue, a built-in one only if there is no other. */
-function embeddingModel({ catalogue }: Pick<PipelineContext, 'catalogue'>, name: string): Model {
-  const models = catalogue.models.filter(({ kind }) => kind === 'embedding');
-  const model = name === AUTO ? (models.find(({ builtIn }) => !builtIn) ?? models[0]) : catalogue.find(name);
-  if (model?.kind === 'embedding') return model;
-  throw new TallyError(
-    'model_not_found',
-    `There is no embedding model “${name.slice(0, 80)}”. Known: ${models.map(({ id }) => id).join(', ') || 'none'}.`,
-    { field: 'model' },
+async function routeCall(
+  context: PipelineContext,
+  asked: EmbeddingRequest,
+  payer: CallPayer,
+  promptTokens: number,
+): Promise<RouteDecision> {
+  const { catalogue, health, providers } = context;
+  const request = withinLimits(routedBy(asked, payer), payer.spenders, catalogue);
+  const { model, dimensions, preferences, costQuality } = request;
+  const spent = await spentToday(context, { preferences }, payer);
+  const limited = ({ provider, upstreamModel }: Model): boolean =>
+    (providers.get(provider)?.limitedMs?.(upstreamModel) ?? 0) > 0;
+  return routeEmbedding(
+    catalogue,
+    { rest: (one) => health.rest(one), limited, upkeep: context.upkeep },
+    {
+      model,
+      dimensions,
+      preferences,
+      promptTokens,
+      ...(costQuality !== null && { costQuality }),
+      ...(spent !== undefined && { spentToday: spent }),
+    },
   );
 }

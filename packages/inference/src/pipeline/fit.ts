@@ -13,8 +13,8 @@ const MAX_TRIES = 3;
 const MARGIN_PERCENT = 2;
 
 /**
- * Cuts a prompt that no model accepts until one does: what the question needs least if the model can retrieve it, else
- * only repetitions. Null if that is not enough, or the caller allows neither.
+ * Cuts a prompt that no model accepts until one does: what the question needs least if the model can retrieve it or the
+ * caller does without it, else only repetitions. Null if that is not enough, or the caller allows neither.
  * @param route throws context_too_long if no model accepts what is left
  */
 export async function fitToContext<T>(
@@ -35,7 +35,10 @@ export async function fitToContext<T>(
     const compressed = await compressor.compress({ ...input, fit });
     if ((compressed.compression?.tokensAfter ?? Number.POSITIVE_INFINITY) > fit) return null;
     try {
-      return await route({ ...compressed, note: NOTE });
+      return await route({
+        ...compressed,
+        note: compressed.note === null ? NOTE : `${NOTE} ${compressed.note}`,
+      });
     } catch (error) {
       if (!(error instanceof TallyError && error.code === 'context_too_long')) throw error;
     }

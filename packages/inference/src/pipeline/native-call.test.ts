@@ -30,9 +30,24 @@ const form: NativeForm = {
 };
 const protocol: Protocol = { ...chat, native: form };
 
-const { catalogue } = openCatalogue({ OPENAI_API_KEY: 'k' });
+const { catalogue } = openCatalogue(
+  { OPENAI_API_KEY: 'k' },
+  {
+    models: [
+      {
+        id: 'openai/gpt-4o-mini',
+        context: 128_000,
+        max_output: 16_384,
+        abilities: ['stream'],
+        price: { input: '0.15', output: '0.6' },
+        prior: { general: 0.7 },
+        tokenizer: 'o200k',
+      },
+    ],
+  },
+);
 const model = catalogue.find('openai/gpt-4o-mini');
-if (model === null) throw new Error('The model is in the default catalogue.');
+if (model === null) throw new Error('The model is in this catalogue.');
 const SPEAKS = new Set<'responses'>(['responses']);
 
 interface Options {

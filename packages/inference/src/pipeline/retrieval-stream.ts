@@ -86,7 +86,7 @@ class Round {
     const { json } = chunk;
     this.delivered.add(json);
     if (Object.keys(this.#head).length === 0) this.#head = json;
-    if (asObject(json['usage']) !== null) this.usage = readUsage(json['usage'], chunk.unseen);
+    if (asObject(json['usage']) !== null) this.usage = readUsage(json, chunk.unseen);
     if (isUsageChunk(json)) {
       this.usageChunk = chunk;
       return;
@@ -178,7 +178,7 @@ class Round {
 }
 
 function withTotal(chunk: StreamChunk, { spent }: Retrieval, head: JsonObject): StreamChunk {
-  const last = readUsage(chunk.json['usage']);
+  const last = readUsage(chunk.json);
   const [first, ...more] = spent;
   if (first === undefined || last === null || last === 'malformed') return chunk;
   return chunkOf({ ...chunk.json, ...named(head), usage: formatUsage(totalOf([first, ...more, last])) });

@@ -50,6 +50,8 @@ export class Retrieval {
   readonly #dependencies: RetrievalDependencies;
   readonly #request: RetrievalRequest;
   readonly #spent: Usage[] = [];
+  /** Numbers of the units that the model was given, by the id of their block. */
+  readonly #given = new Map<string, Set<number>>();
   /** The last round of a stream that the caller sees, with what it delivered and the provider's count; null before. */
   last: { readonly usage: Reported; readonly delivered: Delivered } | null = null;
   #body: ChatBody;
@@ -92,7 +94,9 @@ export class Retrieval {
       await usageOf(reported, { model, prompt: this.prompt, delivered, limit: this.#dependencies.maxOutput }),
     );
     const calls = objectsOf(turn['tool_calls']);
-    const results = await Promise.all(calls.map((call) => this.#resultOf(call, calls.length)));
+    const results: JsonObject[] = [];
+    // One after the other, so that none gives what another has given.
+    for (const call of calls) results.push(await this.#resultOf(call, calls.length));
     const messages = [...objectsOf(this.#body['messages']), turn, ...results];
     const last = !this.mayGoOn && objectsOf(this.#body['tools']).length === 1;
     this.#body = { ...this.#body, messages, ...(last && { tool_choice: 'none' }) };
@@ -113,12 +117,18 @@ export class Retrieval {
 
   async #textFor(call: JsonObject, maxTokens: number): Promise<string> {
     const { removed, compressor, account } = this.#dependencies;
-    const args = argumentsOf(call);
-    if (args === null) return 'Give the arguments as JSON: {"id": "…"}.';
-    const found = removed.find(({ id }) => id === args.id);
-    if (found?.original === undefined || found.original === null)
-      return `Nothing was cut from this conversation under the id ${args.id.slice(0, 40)}.`;
-    return compressor.excerpt({ text: found.original, query: args.query, maxTokens, account });
+    const wanted = argumentsOf(call);
+    if (wanted === null) return 'Give the arguments as JSON: {"id": "…"}.';
+    const { id } = wanted;
+    const found = removed.find((one) => one.id === id);
+    if (found === undefined || found.cut === null)
+      return `Nothing was cut from this conversation under the id ${id.slice(0, 40)}.`;
+    const given = this.#given.get(id) ?? new Set();
+    this.#given.set(id, given);
+    const { unit, cut } = found;
+    const excerpt = await compressor.excerpt({ id, unit, ...cut, wanted, given, maxTokens, account });
+    for (const number of excerpt.given) given.add(number);
+    return excerpt.text;
   }
 }
 

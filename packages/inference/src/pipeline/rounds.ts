@@ -1,5 +1,5 @@
 import type { Dust } from '@tallystick/ledger';
-import { costOf, type TokenPrices } from '../token-prices.ts';
+import { costOf, costOfAll, type Tariffs } from '../token-prices.ts';
 import type { Usage } from '../types.ts';
 
 /** Usage of the provider's calls for one answer, in order: at least one. */
@@ -12,6 +12,7 @@ export function totalOf([first, ...more]: Rounds): Usage {
       completionTokens: sum.completionTokens + one.completionTokens,
       cachedTokens: sum.cachedTokens + one.cachedTokens,
       ...(writes(sum) + writes(one) > 0 && { cacheWriteTokens: writes(sum) + writes(one) }),
+      ...(longWrites(sum) + longWrites(one) > 0 && { longWriteTokens: longWrites(sum) + longWrites(one) }),
       estimated: sum.estimated || one.estimated,
     }),
     first,
@@ -19,18 +20,18 @@ export function totalOf([first, ...more]: Rounds): Usage {
 }
 
 const writes = ({ cacheWriteTokens = 0 }: Usage): number => cacheWriteTokens;
+const longWrites = ({ longWriteTokens = 0 }: Usage): number => longWriteTokens;
 
-/** The provider's counts for all rounds, if one of them is not believed; else undefined. */
-export function claimedOf(rounds: Rounds): Usage | undefined {
+/** The provider's counts of each round, if one of them is not believed; else undefined. */
+export function claimedOf(rounds: Rounds): readonly Usage[] | undefined {
   if (rounds.every(({ doubt }) => doubt === undefined)) return undefined;
-  const [first, ...more] = rounds;
-  const claim = (usage: Usage): Usage => usage.doubt?.claimed ?? usage;
-  return totalOf([claim(first), ...more.map(claim)]);
+  return rounds.map((usage) => usage.doubt?.claimed ?? usage);
 }
 
-/** The cost of the rounds above that of one call with the first's prompt and the last's answer. */
-export function costOfMore(price: TokenPrices, rounds: Rounds): Dust {
+/** The cost of the rounds above that of one call with the first's prompt and the last's answer, if they cost more. */
+export function costOfMore(price: Tariffs, rounds: Rounds): Dust {
   const [first] = rounds;
   const { completionTokens } = rounds.at(-1) ?? first;
-  return costOf(price, totalOf(rounds)) - costOf(price, { ...first, completionTokens });
+  const more = costOfAll(price, rounds) - costOf(price, { ...first, completionTokens });
+  return more > 0n ? more : 0n;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openCatalogue } from '../catalogue/open.ts';
 import { createRouter } from '../router/router.ts';
+import { SharedPins } from '../router/sessions.ts';
 import { chatRequestSchema, readChatRequest } from './chat-request.ts';
 import type { Compressor } from './compressor-interface.ts';
 import { routeChat } from './route.ts';
@@ -11,21 +12,23 @@ const router = createRouter(catalogue, { rest: () => null });
 /** Sends everything as it came. */
 const compressor: Compressor = {
   compress: ({ body }) => ({ body, compression: null, note: null }),
-  excerpt: async ({ text }) => text,
+  excerpt: async () => ({ text: '', given: [] }),
   waiting: () => 0,
   close: async () => {},
 };
+const pins = new SharedPins({ recall: async () => new Map(), remember: async () => new Map() }, Date.now);
 const WORDS = 'one word after the other, '.repeat(1_700);
 
 /** How many tokens the decision was made on, beside what they count. */
 async function decided(request: object) {
   const checked = chatRequestSchema.parse({ messages: [{ role: 'user', content: WORDS }], ...request });
-  const context = { compressor, router, catalogue } as Parameters<typeof routeChat>[0];
-  const { decision, bound, prompt } = await routeChat(
-    context,
-    readChatRequest(checked, catalogue),
-    'caller:a',
-  );
+  const context = { compressor, router, catalogue, experiments: {}, pins } as Parameters<typeof routeChat>[0];
+  const { decision, bound, prompt } = await routeChat(context, readChatRequest(checked, catalogue), {
+    name: 'caller:a',
+    spenders: [],
+    subject: 'a',
+    key: null,
+  });
   const { prompt_tokens: tokens } = decision.explanation['inputs'] as { prompt_tokens: number };
   return { tokens, bound, counted: await countPrompt(prompt, 'o200k'), model: decision.model };
 }

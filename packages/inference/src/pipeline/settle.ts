@@ -3,21 +3,28 @@ import type { OwnIssuer } from '@tallystick/issuers';
 import type { IdempotencyRecord, Incoming, ReceiptRow } from '@tallystick/kit';
 import { inSpan, keyReusedError } from '@tallystick/kit';
 import type { LedgerStore, Settlement } from '@tallystick/ledger';
-import { formatUsdc, type MemberTier, SPREAD_PERCENT } from '@tallystick/ledger';
+import { formatUsdc, type MemberTier, SPREAD_PERCENT, X402 } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import type { OpenPayment } from '@tallystick/payments';
 import type { OperatorFacts } from '@tallystick/receipts';
 import type { Logger } from 'pino';
 import { billingDocument } from '../billing.ts';
+import type { CallTrail } from '../calls/call-trail.ts';
+import type { CallSink, ListedRequest } from '../calls/ended-call.ts';
+import type { KeptContents, SentAndAnswered } from '../calls/kept-contents.ts';
 import type { Model } from '../catalogue/catalogue.ts';
+import type { Learning } from '../learning/learning.ts';
+import type { Lesson } from '../learning/settled-call.ts';
 import type { ComputeMetrics } from '../metrics.ts';
 import { type Bill, billEntries, capBill, priceCall } from '../token-prices.ts';
 import type { Usage } from '../types.ts';
+import type { CallPayer } from './call-payer.ts';
 import { mintCallReceipt } from './call-receipt.ts';
 import {
   type CompressionSummary,
   compressionDocument,
   compressionFacts,
+  NOT_COMPRESSED,
   NOTHING_SAVED,
   savedBy,
   savingIn,
@@ -27,11 +34,16 @@ import { type Reservation, unreserved } from './reserve.ts';
 import { claimedOf, costOfMore, type Rounds, totalOf } from './rounds.ts';
 
 export interface SettleContext {
+  /** Lists calls that have ended. */
+  readonly calls: CallSink;
+  /** Keeps prompts and answers for callers who ask for it. */
+  readonly contents: Pick<KeptContents, 'keepsFor' | 'push'>;
   readonly ledger: LedgerStore;
   /** Id of this process's lease, which also ends its reservations. */
   readonly process: string;
   readonly log: Pick<AnchorLog, 'accept'>;
   readonly metrics: ComputeMetrics;
+  readonly learning: Pick<Learning, 'settled'>;
   readonly logger: Logger;
   readonly issuer: OwnIssuer;
   /** Unix milliseconds. */
@@ -48,7 +60,10 @@ export interface CallEnding {
   /** The x402 payment that covers it; null if an account does. */
   readonly payment: Pick<OpenPayment, 'id' | 'payer' | 'network'> | null;
   readonly model: Model;
-  readonly requestedModel: string;
+  readonly request: ListedRequest;
+  readonly trail: CallTrail;
+  /** Code of what ended a stream early; absent or null if nothing did. */
+  readonly errorCode?: string | null;
   /** The provider's calls for the answer. */
   readonly rounds: Rounds;
   readonly compression: CompressionSummary | null;
@@ -56,20 +71,22 @@ export interface CallEnding {
   readonly responseHash: string;
   readonly stream: boolean;
   readonly complete: boolean;
-  readonly agent: { readonly did: string | null; readonly proved: boolean };
-  /** The caller's own kind of account; `development` if that account pays instead. */
-  readonly accountKind: (payer: string) => string;
-  readonly subject: string;
+  /** Who made the call, and was to pay for it. */
+  readonly payer: CallPayer;
   readonly tier: MemberTier;
   readonly keyed: KeyedCall | null;
+  /** Null of a call of which nothing is learned, as of embeddings. */
+  readonly lesson: Lesson | null;
+  /** What it sent and delivered, for callers who have that kept. */
+  readonly content: () => SentAndAnswered;
 }
 
-/** The bill in an answer. */
+/** What an answer says of its bill, whole. */
 export interface BilledCall {
   readonly receipt: KeyedReceipt;
   readonly billing: JsonObject;
-  /** The contents of `svc.compression`; null for a call without a prompt to compress. */
-  readonly compression: JsonObject | null;
+  /** The contents of `svc.compression`. */
+  readonly compression: JsonObject;
 }
 
 export interface Settled extends BilledCall {
@@ -85,6 +102,8 @@ interface Signed extends BilledCall {
   readonly usage: Usage;
   readonly lostCacheTokens: number;
   readonly row: ReceiptRow;
+  /** Unix milliseconds at which the receipt was issued. */
+  readonly at: number;
 }
 
 /**
@@ -107,6 +126,7 @@ async function settle(
   ended: CallEnding,
   idempotency: (signed: BilledCall) => IdempotencyRecord | undefined,
 ): Promise<Settled> {
+  const began = performance.now();
   const attempt = async (
     reservation: Reservation,
     keyed = true,
@@ -119,6 +139,9 @@ async function settle(
       context.metrics.billed(ended.model, signed.usage, ended.complete);
       reportDoubts(context, ended);
       tellBill(ended, signed);
+      learn(context, ended, signed);
+      list(context, ended, signed, began);
+      keep(context, ended);
       if (ended.compression !== null) context.metrics.saved(ended.compression, signed.lostCacheTokens);
       return { receipt, billing, compression, replayed: null };
     }
@@ -138,6 +161,16 @@ async function settle(
   return outcome;
 }
 
+function learn(
+  { learning, metrics }: SettleContext,
+  { id: receiptId, model, rounds, complete, lesson }: CallEnding,
+  { bill }: Signed,
+): void {
+  if (lesson === null) return;
+  if (lesson.arm !== null) metrics.compared(lesson.arm, bill.charge);
+  if (complete) learning.settled({ receiptId, model, rounds, lesson });
+}
+
 function tellBill(
   { id, incoming, model }: CallEnding,
   { usage: { promptTokens, completionTokens }, bill }: Signed,
@@ -145,6 +178,54 @@ function tellBill(
   const { provider } = model;
   const chargedUsdc = formatUsdc(bill.charge);
   incoming.tell({ receipt: id, model: model.id, provider, promptTokens, completionTokens, chargedUsdc });
+}
+
+/** Hands a call that is billed to the list of calls. @param began what `performance.now()` said before it was billed */
+function list({ calls }: SettleContext, ended: CallEnding, signed: Signed, began: number): void {
+  const { id, model, request, trail, payer } = ended;
+  const { bill, usage, billing, compression, at } = signed;
+  trail.isListed = true;
+  trail.ends('settle', began);
+  calls.push({
+    id,
+    owner: payer.account,
+    at,
+    receiptId: id,
+    model: model.id,
+    requestedModel: request.model,
+    provider: model.provider,
+    routeReason: trail.decision?.explanation.outcome.why ?? null,
+    stream: ended.stream ? 1 : 0,
+    promptTokens: usage.promptTokens,
+    completionTokens: usage.completionTokens,
+    cachedTokens: usage.cachedTokens,
+    cost: bill.charge,
+    saving: bill.saving,
+    firstByteMs: trail.firstByteMs,
+    totalMs: trail.elapsed(),
+    status: 200,
+    errorCode: ended.errorCode ?? null,
+    did: payer.agent.did,
+    key: payer.key?.id ?? null,
+    session: request.session ?? null,
+    tags: request.tags,
+    requestHash: ended.requestHash,
+    trail,
+    billing,
+    compression,
+  });
+}
+
+/** Hands prompt and answer over to be kept, if the call or its key asks for it and the operator allows it. */
+function keep({ contents }: SettleContext, { id, request, payer, content }: CallEnding): void {
+  if (!(request.keep ?? payer.key?.keep) || !contents.keepsFor(payer.account)) return;
+  contents.push({
+    id,
+    owner: payer.account,
+    key: payer.key?.id ?? null,
+    request: request.raw,
+    ...content(),
+  });
 }
 
 /** Reports to the operator which of the provider's counts were not believed. */
@@ -162,18 +243,18 @@ function reportDoubts({ metrics, logger }: SettleContext, { id, model, rounds }:
 
 /** A new reservation for one that was lost; none if the balance no longer covers it, and then the service pays. */
 async function again({ ledger, process, clock }: SettleContext, ended: CallEnding): Promise<Reservation> {
-  const { payer, amount } = ended.reservation;
+  const { payer, amount, spenders } = ended.reservation;
   const id = `${ended.id}/2`;
   const expiresAt = Math.floor(clock() / 1000) + 60;
   const outcome = await ledger.reserve({ id, account: payer, amount, expiresAt, process });
   return outcome.kind === 'reserved'
-    ? { id, payer, amount, dust: outcome.dust, available: null }
-    : unreserved(payer);
+    ? { id, payer, amount, dust: outcome.dust, available: null, spenders }
+    : unreserved(payer, { spenders });
 }
 
 async function signBill(context: SettleContext, ended: CallEnding): Promise<Signed> {
-  const { reservation, rounds, model, compression, agent, tier } = ended;
-  const { payer, amount, dust } = reservation;
+  const { reservation, rounds, model, compression, tier } = ended;
+  const { amount, dust } = reservation;
   const usage = totalOf(rounds);
   const claimed = claimedOf(rounds);
   const { price } = model;
@@ -182,7 +263,7 @@ async function signBill(context: SettleContext, ended: CallEnding): Promise<Sign
   const bill = capBill(
     priceCall({
       price,
-      usage,
+      rounds,
       ...(claimed !== undefined && { claimed }),
       gross: saved.gross,
       lost: saved.lostCache + costOfMore(price, rounds),
@@ -192,7 +273,7 @@ async function signBill(context: SettleContext, ended: CallEnding): Promise<Sign
     }),
     amount,
   );
-  const account = ended.accountKind(payer);
+  const account = ended.payer.kindOf(reservation.payer);
   const now = context.clock();
   const { text, row } = await mintCallReceipt(
     context.issuer,
@@ -201,10 +282,10 @@ async function signBill(context: SettleContext, ended: CallEnding): Promise<Sign
       requestHash: ended.requestHash,
       responseHash: ended.responseHash,
       model,
-      requestedModel: ended.requestedModel,
+      requestedModel: ended.request.model,
       stream: ended.stream,
       complete: ended.complete,
-      agent,
+      agent: ended.payer.agent,
       usage,
       bill,
       account,
@@ -214,7 +295,16 @@ async function signBill(context: SettleContext, ended: CallEnding): Promise<Sign
     { now, operator: context.operator },
   );
   const receipt = await keyedReceipt(context, ended.keyed, text);
-  const billing = billingDocument({ bill, usage, price, account, reserved: amount, tier, sharePercent });
+  const billing = billingDocument({
+    bill,
+    usage,
+    rounds,
+    price,
+    account,
+    reserved: amount,
+    tier,
+    sharePercent,
+  });
   const { lostCacheTokens } = saved;
   return {
     bill,
@@ -222,22 +312,25 @@ async function signBill(context: SettleContext, ended: CallEnding): Promise<Sign
     lostCacheTokens,
     receipt,
     billing,
-    compression: compression && compressionDocument(compression, usage, lostCacheTokens),
+    compression:
+      compression === null ? NOT_COMPRESSED : compressionDocument(compression, usage, lostCacheTokens),
     row: { ...row, body: receipt.text },
+    at: now,
   };
 }
 
-function memberOf({ tier, agent }: CallEnding): string | null {
-  return tier === 'unregistered' ? null : agent.did;
+function memberOf({ tier, payer }: CallEnding): string | null {
+  return tier === 'unregistered' ? null : payer.agent.did;
 }
 
 function settlementOf(
   ended: CallEnding,
-  { id: reservationId, payer }: Reservation,
+  { id: reservationId, payer, spenders }: Reservation,
   { bill, usage, lostCacheTokens, row }: Signed,
   idempotency: IdempotencyRecord | undefined,
 ): Settlement {
-  const { id, model, compression, subject, complete } = ended;
+  const { id, model, compression, complete } = ended;
+  const { subject, account: owner, key } = ended.payer;
   const saved = compression === null ? null : savedBy(compression, usage.promptTokens, lostCacheTokens);
   const member = memberOf(ended);
   return {
@@ -257,10 +350,13 @@ function settlementOf(
       saving: bill.saving,
       share: bill.share + bill.discount,
     },
+    owner,
+    spenders,
     compression: saved,
     // A job is a completed call that was paid.
     jobOf: complete && bill.charge > 0n ? member : null,
-    receipt: row,
+    // Whoever only pays by x402 has no account that could list the receipt.
+    receipt: { ...row, owner: owner === X402 ? null : owner, key: key?.id ?? null },
     idempotency,
   };
 }

@@ -1,20 +1,32 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canonicalize, type JsonObject, TallyError } from '@tallystick/core';
+import { canonicalize, type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
 import type { NanoUsdc } from '@tallystick/ledger';
+import { KeptAnswer } from '../calls/kept-answer.ts';
 import type { SseEvent, StreamEncoder } from '../protocols/protocol.ts';
 import type { Provider, StreamChunk } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider.ts';
 import { isUsageChunk, readUsage } from '../providers/usage.ts';
 import { AUTO } from '../router/auto.ts';
 import type { Reported } from '../types.ts';
-import { type Admitted, admitChat, bodyFor, translatedFor } from './admit.ts';
+import { type Admitted, admitChat, bodyFor, keyedBy, translatedFor } from './admit.ts';
 import { type Tried, tryEach } from './attempt.ts';
 import { hashRequest } from './call-receipt.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { type Call, givenOf, keepItems, orRelease, retrievalOf, roundsOf, summaryOf } from './complete.ts';
+import {
+  type Call,
+  givenOf,
+  keepItems,
+  orRelease,
+  retrievalOf,
+  roundsOf,
+  sentTo,
+  summaryOf,
+} from './complete.ts';
 import type { PipelineContext } from './context.ts';
 import { Delivered } from './delivered-text.ts';
+import { lessonOf } from './lesson-of.ts';
+import { listFailure } from './list-failure.ts';
 import { nativeCallOf } from './native-call.ts';
 import { askedOutput } from './output-limit.ts';
 import { failureOf } from './provider-failure.ts';
@@ -45,15 +57,17 @@ interface StartedStream {
   readonly retrieval: Retrieval | null;
   /** Null if each round of the retrieval has its own. */
   readonly budget: StreamBudget | null;
+  /** The body that the provider was sent. */
+  readonly sent: () => JsonValue;
 }
 
 /** Answers a chat call in a stream. A failure before the first chunk rejects, and costs nothing. */
 export async function streamChat(context: PipelineContext, call: Call<ChatRequest>): Promise<Streaming> {
-  const { request, incoming, caller, signal, open } = call;
-  const admitted = await admitChat(context, request, caller, open);
+  const { request, incoming, signal, trail } = call;
+  const admitted = await admitChat(context, call);
   const tried = await orRelease(context, admitted, call, () =>
     tryEach(
-      { ...context, signal: signal.signal, incoming, named: request.model !== AUTO },
+      { ...context, signal: signal.signal, incoming, trail, named: request.model !== AUTO },
       admitted.models,
       async (provider: Provider, model): Promise<StartedStream> => {
         const chatCall = {
@@ -68,11 +82,12 @@ export async function streamChat(context: PipelineContext, call: Call<ChatReques
         if (answer.kind !== 'stream')
           throw new ProviderError('bad_answer', `${provider.name} does not stream`);
         const { payer, route } = admitted;
-        const retrieval = retrievalOf(context, request, payer.account, route, chatCall);
+        const sent = (): JsonValue => sentTo(chatCall, native);
+        const retrieval = retrievalOf(context, request, payer.name, route, chatCall);
         if (retrieval !== null)
-          return { retrieval, budget: null, chunks: retrieveStream(retrieval, answer.chunks) };
+          return { retrieval, budget: null, sent, chunks: retrieveStream(retrieval, answer.chunks) };
         const budget = new StreamBudget(provider.name, streamLimit(context, request, model));
-        return { retrieval, budget, chunks: answer.chunks };
+        return { retrieval, budget, sent, chunks: answer.chunks };
       },
     ),
   );
@@ -99,12 +114,18 @@ class Delivery {
   readonly #encoder: StreamEncoder;
   readonly #hash = createHash('sha256');
   readonly #said: Delivered;
+  /** What was passed on, for a caller who has it kept. */
+  readonly #kept: KeptAnswer | null;
   readonly #billing = Promise.withResolvers<void>();
   #reported: Reported = null;
   /** Whether any of the answer was passed on. */
   #begun = false;
   /** Whether the provider's answer came to its end. */
   #complete = false;
+  /** When the provider's answer ended, in milliseconds of `performance.now()`. */
+  #endedAt = 0;
+  /** What the answer broke off with. */
+  #failure: TallyError | null = null;
   /** The last event of a provider that speaks the caller's protocol, which carries `svc`. */
   #nativeEnd: SseEvent | null = null;
   /** The billed usage, once the answer has ended. */
@@ -122,6 +143,8 @@ class Delivery {
     this.#tried = tried;
     this.#encoder = call.request.protocol.stream(givenOf(context, call, admitted.id, tried.model));
     this.#said = new Delivered(tried.model.tokenizer);
+    const { keep } = call.request;
+    this.#kept = keep && context.contents.keepsFor(admitted.payer.account) ? new KeptAnswer() : null;
   }
 
   get billed(): Promise<void> {
@@ -137,9 +160,11 @@ class Delivery {
       try {
         yield* this.#chunks();
         this.#complete = true;
+        this.#endedAt = performance.now();
         this.#context.health.success(this.#tried.model);
       } catch (error) {
         failure = this.#failed(error);
+        this.#failure = failure;
         this.#call.incoming.tell({ code: failure.code });
       }
       const last = await this.#lastEvents(failure).catch(this.#report);
@@ -177,8 +202,9 @@ class Delivery {
   /** Sends `svc`: in a chunk of its own before `[DONE]`, or in the last event. */
   async *#end(settled: Settled, carrier: SseEvent | undefined): AsyncGenerator<Uint8Array> {
     const payment = await this.#finish().catch(this.#report);
-    const routing = JSON.stringify(this.#admitted.route.decision.explanation);
-    const svc = svcText({ ...settled, routing, served: this.#tried, payment });
+    const { explanation: routing } = this.#admitted.route.decision;
+    const { explain } = this.#call.request;
+    const svc = svcText({ ...settled, routing, served: this.#tried, payment, explain });
     if (carrier !== undefined) yield event(carrier.event, withSvc(canonicalize(carrier.data), svc));
     const chunk = this.#encoder.svcChunk?.();
     if (chunk === undefined) return;
@@ -192,7 +218,10 @@ class Delivery {
    * passed on costs nothing.
    */
   async #settleLate(): Promise<void> {
-    if (!this.#isOwed) return void (await this.#release().catch(this.#report));
+    if (!this.#isOwed) {
+      this.#listFailure(this.#failure ?? clientLeft());
+      return void (await this.#release().catch(this.#report));
+    }
     for (const wait of LATE_MS) {
       // A service that stops cannot wait.
       if (wait > 0) await sleep(wait, undefined, { signal: this.#context.stop }).catch(() => {});
@@ -200,7 +229,13 @@ class Delivery {
       if (settled !== null) return void (await this.#finish().catch(this.#report));
       await this.#giveBack().catch(this.#report);
     }
+    this.#listFailure(unbilled());
     await this.#release().catch(this.#report);
+  }
+
+  #listFailure(error: TallyError): void {
+    const { calls, clock } = this.#context;
+    listFailure(calls, this.#call, error, clock());
   }
 
   async #giveBack(): Promise<void> {
@@ -219,16 +254,18 @@ class Delivery {
     for await (const { text, json, unseen, native, last } of chunks) {
       budget?.take(text);
       if (json['usage'] !== undefined && json['usage'] !== null) {
-        this.#reported = readUsage(json['usage'], unseen);
+        this.#reported = readUsage(json, unseen);
         if (native === undefined && !includeUsage && isUsageChunk(json)) continue;
       }
       this.#said.add(json);
+      this.#kept?.add(json);
       if (this.#said.isFull) await this.#said.settle();
       const events = native ?? this.#encoder.take(json, text);
       if (last) this.#nativeEnd = native?.at(-1) ?? null;
       for (const event of events) {
         if (event === this.#nativeEnd) continue;
         if (native !== undefined) this.#encoder.passed?.(event.data);
+        if (!this.#begun) this.#call.trail.begins();
         this.#begun = true;
         yield this.#pass(event);
       }
@@ -279,23 +316,36 @@ class Delivery {
     const ended = {
       id,
       incoming: this.#call.incoming,
+      trail: this.#call.trail,
+      errorCode: this.#complete ? null : (this.#failure?.code ?? 'client_closed'),
       reservation,
       payment,
       model,
-      requestedModel: this.#call.request.model,
+      request: this.#call.request,
       rounds: await this.#usage(),
       compression: summaryOf(this.#call.request, route),
       requestHash: hashRequest(this.#call.request),
       responseHash: hash.digest('hex'),
       stream: true,
       complete: this.#complete,
-      agent: payer.agent,
-      accountKind: payer.kindOf,
-      subject: payer.subject,
+      payer,
       tier,
-      keyed: payer.key && { key: payer.key, anchor: this.#call.request.anchor },
+      keyed: keyedBy(payer, this.#call.request),
+      lesson: lessonOf(this.#call.request, route, {
+        account: payer.name,
+        limit: askedOutput(this.#context, this.#call.request, model),
+        stream: true,
+        times: { ...this.#tried.times, ended: this.#endedAt },
+      }),
+      content: () => ({ sent: this.#tried.answer.sent(), answer: this.#keptText() }),
     };
     return settleCall(this.#context, ended, () => this.#call.claim);
+  }
+
+  /** JSON text of what was passed on, as one chat completion; null where it is too long to be kept. */
+  #keptText(): string | null {
+    const completion = this.#kept?.completion(this.#tried.model.id) ?? null;
+    return completion && JSON.stringify(completion);
   }
 
   /** Charges the x402 payment with the bill. The headers are sent by now, so the last chunk reports it. */
@@ -313,6 +363,10 @@ class Delivery {
 }
 
 const NOTHING = new Uint8Array();
+
+function clientLeft(): TallyError {
+  return new TallyError('client_closed', 'The client closed the connection.');
+}
 
 function unbilled(): TallyError {
   return new TallyError(

@@ -70,7 +70,7 @@ function tracedChunks(chunks: AsyncIterable<StreamChunk>, span: Span): AsyncIter
           }
           const { json, unseen } = step.value;
           first ??= json;
-          if (typeof json['usage'] === 'object') usage = readUsage(json['usage'], unseen) ?? usage;
+          if (typeof json['usage'] === 'object') usage = readUsage(json, unseen) ?? usage;
           return step;
         },
         async return() {

@@ -6,7 +6,22 @@ import { deliveredOf } from './delivered-text.ts';
 import { promptOf, tokenBound } from './token-bound.ts';
 import { doubtsOf } from './usage-check.ts';
 
-const { catalogue } = openCatalogue({ OPENAI_API_KEY: 'x' });
+const { catalogue } = openCatalogue(
+  { OPENAI_API_KEY: 'x' },
+  {
+    models: [
+      {
+        id: 'openai/gpt-4o-mini',
+        context: 128_000,
+        max_output: 16_384,
+        abilities: ['stream'],
+        price: { input: '0.15', output: '0.6' },
+        prior: { general: 0.7 },
+        tokenizer: 'o200k',
+      },
+    ],
+  },
+);
 const model = catalogue.models.find(({ id }) => id === 'openai/gpt-4o-mini');
 if (model === undefined) throw new Error('The catalogue has no such model.');
 
@@ -22,9 +37,11 @@ async function doubted(
   [prompt, completion, reasoning = 0]: readonly [number, number, number?],
 ) {
   const usage = readUsage({
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    completion_tokens_details: { reasoning_tokens: reasoning },
+    usage: {
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    },
   });
   if (usage === null || usage === 'malformed' || model === undefined) throw new Error('No usage.');
   const delivered = deliveredOf({ choices: [{ message: answer, finish_reason: 'stop' }] }, model.tokenizer);

@@ -20,7 +20,7 @@ export async function usageOf(reported: Reported, call: Counted): Promise<Usage>
   const { answer, prompt } = await doubtsOf(reported, call);
   const why = answer ?? prompt;
   if (why === null) return reported;
-  const { cacheWriteTokens: _written, ...uncached } = reported;
+  const { cacheWriteTokens: _written, longWriteTokens: _long, ...uncached } = reported;
   return {
     ...(prompt === null
       ? reported

@@ -80,6 +80,7 @@ export function messagesUsage(usage: JsonObject | null): Usage | null {
   const completionTokens = tokenCount(usage?.['output_tokens']);
   const cachedTokens = tokenCount(usage?.['cache_read_input_tokens'] ?? 0);
   const cacheWriteTokens = tokenCount(usage?.['cache_creation_input_tokens'] ?? 0);
+  const longWriteTokens = tokenCount(asObject(usage?.['cache_creation'])?.['ephemeral_1h_input_tokens'] ?? 0);
   const thought = tokenCount(asObject(usage?.['output_tokens_details'])?.['thinking_tokens'] ?? 0);
   if (input === null || completionTokens === null || cachedTokens === null || cacheWriteTokens === null)
     return null;
@@ -88,6 +89,9 @@ export function messagesUsage(usage: JsonObject | null): Usage | null {
     completionTokens,
     cachedTokens,
     ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
+    ...(longWriteTokens !== null &&
+      longWriteTokens > 0 &&
+      longWriteTokens <= cacheWriteTokens && { longWriteTokens }),
     ...(thought !== null && thought > 0 && thought <= completionTokens && { hidden: thought }),
     estimated: false,
   };

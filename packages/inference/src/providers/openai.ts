@@ -75,12 +75,12 @@ export function openaiProviderOf(
       const reply = await post(path, chatBody(call.model, inWords(body, call)), call);
       if (body['stream'] === true) return { kind: 'stream', chunks: await startStream(name, chunks(reply)) };
       const answer = requireShape(await readObject(name, reply), 'choices');
-      return { kind: 'complete', body: answer, usage: readUsage(answer['usage']) };
+      return { kind: 'complete', body: answer, usage: readUsage(answer) };
     },
     async embed({ body, ...call }) {
       const reply = await post(pathOf(call.model, 'embeddings'), { ...body, model: call.model }, call);
       const answer = requireShape(await readObject(name, reply), 'data');
-      return { body: answer, usage: readUsage(answer['usage']) };
+      return { body: answer, usage: readUsage(answer) };
     },
     close,
   };

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import type { Reported, Usage } from '../types.ts';
 import { asObject } from './members.ts';
+import { serviceTierOf } from './service-tier.ts';
 
 /** Exceeds every model's context; a provider that reports more is wrong. */
 const maxTokens = 1_000_000_000;
@@ -13,26 +14,30 @@ export function tokenCount(value: JsonValue | undefined): number | null {
 }
 
 /**
- * Reads the `usage` member of an OpenAI answer or chunk; null if there is none. An embeddings answer has no completion
+ * Reads `usage` of an OpenAI answer or chunk, and the class in which it was served; null if there is no usage. An embeddings answer has no completion
  * tokens.
  * @param unseen whether the model produced what the answer does not show and the provider does not count separately
  */
-export function readUsage(value: JsonValue | undefined, unseen = false): Reported {
-  const usage = asObject(value);
+export function readUsage(answer: JsonObject | null, unseen = false): Reported {
+  const usage = asObject(answer?.['usage']);
   if (usage === null) return null;
   if (usage['prompt_tokens'] === undefined && usage['completion_tokens'] === undefined) return null;
   const promptTokens = tokenCount(usage['prompt_tokens']);
   const details = asObject(usage['prompt_tokens_details']);
   const cachedTokens = tokenCount(details?.['cached_tokens'] ?? 0);
   const cacheWriteTokens = tokenCount(details?.['cache_write_tokens'] ?? 0);
+  const longWriteTokens = tokenCount(details?.['cache_write_long_tokens'] ?? 0);
   const completion = readCompletion(usage, promptTokens);
   if (promptTokens === null || completion === null || cachedTokens === null) return 'malformed';
   if (cacheWriteTokens === null || cachedTokens + cacheWriteTokens > promptTokens) return 'malformed';
+  if (longWriteTokens === null || longWriteTokens > cacheWriteTokens) return 'malformed';
   return {
     promptTokens,
     completionTokens: completion.tokens,
     cachedTokens,
     ...(cacheWriteTokens > 0 && { cacheWriteTokens }),
+    ...(longWriteTokens > 0 && { longWriteTokens }),
+    ...serviceTierOf(answer ?? {}),
     ...(completion.hidden > 0 && { hidden: completion.hidden }),
     ...(unseen && completion.hidden === 0 && { hidden: 'unknown' }),
     estimated: false,
@@ -59,7 +64,7 @@ function readCompletion(
 
 /** The `usage` member of an OpenAI answer or chunk. */
 export function formatUsage(usage: Usage): JsonObject {
-  const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, hidden } = usage;
+  const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, longWriteTokens, hidden } = usage;
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -67,6 +72,7 @@ export function formatUsage(usage: Usage): JsonObject {
     prompt_tokens_details: {
       cached_tokens: cachedTokens,
       ...(cacheWriteTokens !== undefined && { cache_write_tokens: cacheWriteTokens }),
+      ...(longWriteTokens !== undefined && { cache_write_long_tokens: longWriteTokens }),
     },
     ...(typeof hidden === 'number' && { completion_tokens_details: { reasoning_tokens: hidden } }),
   };

@@ -61,6 +61,13 @@ export class Breaker {
     this.#openUntil = Math.max(this.#openUntil, now + Math.min(milliseconds, this.#policy.maxOpenMs));
   }
 
+  /** Closes it and forgets what was counted. */
+  close(): void {
+    this.#openUntil = 0;
+    this.#opened = 0;
+    this.#outcomes = [];
+  }
+
   /** Milliseconds until calls go through again; 0 if they do. */
   remaining(now: number): number {
     return Math.max(0, this.#openUntil - now);

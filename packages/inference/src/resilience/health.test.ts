@@ -48,6 +48,46 @@ describe('health', () => {
     expect(rests.slice(2)).toEqual([['m-1', 'gone', 3_600_000]]);
   });
 
+  it('rests a model that another process tells of, as long as that one does', () => {
+    fail(1, 'rate_limited', 5_000);
+    const [told] = health.resting();
+    expect(told).toEqual({ model: 'up/m-1', why: 'rate_limited', remainingMs: 5_000, until: now + 5_000 });
+    const other = createHealth({ now: () => now });
+    other.hear(health.resting());
+    expect(other.rest(model)).toEqual({ gone: false, remainingMs: 5_000 });
+    expect(other.light(model)).toEqual({ state: 'down', code: 'rate_limited' });
+    expect(other.resting()).toEqual([]);
+    now += 4_999;
+    expect(other.available(model)).toBe(false);
+    now += 1;
+    expect(other.available(model)).toBe(true);
+    other.hear(health.resting());
+    expect(other.light(model)).toEqual({ state: 'unknown', code: 'not_called' });
+  });
+
+  it('takes the longest of the rests that it has and hears, until it hears otherwise', () => {
+    const heard = (why: string, remainingMs: number) => ({ model: 'up/m-1', why, remainingMs });
+    fail(1, 'rate_limited', 2_000);
+    health.hear([heard('server', 3_000), heard('auth', 1_000)]);
+    expect(health.rest(model)).toEqual({ gone: false, remainingMs: 3_000 });
+    health.hear([heard('gone', 1_000)]);
+    expect(health.rest(model)).toEqual({ gone: true, remainingMs: 2_000 });
+    health.hear([]);
+    expect(health.rest(model)).toEqual({ gone: false, remainingMs: 2_000 });
+  });
+
+  it('does not take a model for gone by hearsay if it answered here lately', () => {
+    const gone = (remainingMs: number) => [{ model: 'up/m-1', why: 'gone', remainingMs }];
+    health.success(model);
+    health.hear(gone(3_600_000));
+    expect(health.available(model)).toBe(true);
+    health.hear(gone(60_000));
+    expect(health.rest(model)).toEqual({ gone: true, remainingMs: 60_000 });
+    now += 3_600_000;
+    health.hear(gone(3_600_000));
+    expect(health.available(model)).toBe(false);
+  });
+
   it('stays closed while more calls succeed than fail', () => {
     for (let call = 0; call < failures * 2; call += 1) {
       health.success(model);
@@ -110,6 +150,33 @@ describe('health', () => {
   it('does not ask again at once where it is not let in', () => {
     fail(1, 'auth');
     expect(health.available(model)).toBe(false);
+  });
+
+  it('rests by order of the operator, which says so, until its time is over', () => {
+    health.success(model);
+    health.hear([{ model: 'up/m-1', why: 'rested_by_operator', remainingMs: 86_400_000 }]);
+    expect(health.available(model)).toBe(false);
+    expect(health.light(model)).toEqual({ state: 'down', code: 'rested_by_operator' });
+    expect(health.recent(model)).toEqual({ answered: 1, failed: 0 });
+    expect(rests).toEqual([]);
+    now += 86_400_000;
+    expect(health.available(model)).toBe(true);
+  });
+
+  it('is resumed by order of the operator, also where it rests here or another process told so', () => {
+    fail(1, 'gone');
+    fail(failures);
+    const other = { model: 'up/m-1', why: 'gone', remainingMs: 3_600_000 };
+    health.hear([other]);
+    expect(health.available(model)).toBe(false);
+    health.hear([other, { model: 'up/m-1', why: 'resumed_by_operator', remainingMs: 10_000 }]);
+    expect(health.available(model)).toBe(true);
+    expect(health.resting()).toEqual([]);
+    fail(failures);
+    health.hear([other, { model: 'up/m-1', why: 'resumed_by_operator', remainingMs: 9_000 }]);
+    expect(health.available(model)).toBe(false);
+    health.hear([{ model: 'up/m-1', why: 'resumed_by_operator', remainingMs: 10_000 }]);
+    expect(health.available(model)).toBe(true);
   });
 
   it('is available again within its longest time, whatever happened', () => {

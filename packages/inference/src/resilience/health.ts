@@ -3,6 +3,7 @@ import { Breaker, type BreakerPolicy, defaultBreakerPolicy } from './breaker.ts'
 import type { Rest } from './light.ts';
 import { type Light, lightOf } from './light.ts';
 import { OutcomeRecord } from './outcomes.ts';
+import { ORDERS, type ToldRest } from './rest-store.ts';
 
 /** The key of a breaker: one model of one provider. */
 interface HealthTarget {
@@ -11,7 +12,7 @@ interface HealthTarget {
 }
 
 /**
- * Which models answer, in this process's memory. Each call must report its end once: after the last byte of its answer,
+ * Which models answer, in this process's memory, and what other processes tell. Each call must report its end once: after the last byte of its answer,
  * or with its failure after all retries.
  */
 export interface Health {
@@ -21,9 +22,19 @@ export interface Health {
   rest(model: HealthTarget): Rest | null;
   /** The model's state by its calls of the last minutes. Changes nothing. */
   light(model: HealthTarget): Light;
+  /** How many calls of the model were answered here, and failed, in the last five minutes. Changes nothing. */
+  recent(model: HealthTarget): { readonly answered: number; readonly failed: number };
   /** Milliseconds since a call of the model was answered or failed; null if none was. */
   sinceLastCall(model: HealthTarget): number | null;
   success(model: HealthTarget): void;
+  /** The rests that this process itself has given, each with its end on the clock of `HealthOptions.now`. */
+  resting(): (ToldRest & { readonly until: number })[];
+  /**
+   * Replaces what other processes tell. A model that one of them took for gone is called all the same if it answered
+   * here in the last minutes, unless that process too is in doubt: see `DOUBTFUL_REST_MS`. A model that the operator
+   * resumes rests neither for this process nor for another.
+   */
+  hear(rests: readonly ToldRest[]): void;
   /** Reports a failed call. An abort and a faulty request do not count against the model. */
   failure(model: HealthTarget, error: ProviderError): void;
 }
@@ -54,10 +65,12 @@ export function createHealth({
   onRest = () => {},
 }: HealthOptions = {}): Health {
   const tracks = new Map<string, Track>();
+  let heard: ReadonlyMap<string, Heard> = new Map();
+  /** Milliseconds for which the operator's orders to resume were in force when they were last heard. */
+  let resumed: ReadonlyMap<string, number> = new Map();
 
-  const trackOf = ({ provider, upstreamModel }: HealthTarget): Track => {
-    // No provider's name contains a slash.
-    const key = `${provider}/${upstreamModel}`;
+  const trackOf = (model: HealthTarget): Track => {
+    const key = targetOf(model);
     const track = tracks.get(key) ?? {
       breaker: new Breaker(policy),
       outcomes: new OutcomeRecord(),
@@ -67,18 +80,48 @@ export function createHealth({
     return track;
   };
 
-  const rest = (model: HealthTarget): Rest | null => {
-    const { breaker, goneUntil } = trackOf(model);
+  const wake = (track: Track | undefined): void => {
+    if (track === undefined) return;
+    track.goneUntil = 0;
+    track.breaker.close();
+  };
+
+  const ownRest = ({ breaker, goneUntil }: Track): Rest | null => {
     const goneMs = goneUntil - now();
     if (goneMs > 0) return { gone: true, remainingMs: goneMs };
     const remainingMs = breaker.remaining(now());
     return remainingMs > 0 ? { gone: false, remainingMs } : null;
   };
 
+  const heardRest = (model: HealthTarget): (Rest & { readonly why: string }) | null => {
+    const { why, until } = heard.get(targetOf(model)) ?? { why: '', until: 0 };
+    const remainingMs = until - now();
+    return remainingMs > 0 ? { gone: why === 'gone', remainingMs, why } : null;
+  };
+
+  const rest = (model: HealthTarget): Rest | null => {
+    const own = ownRest(trackOf(model));
+    const told = heardRest(model);
+    if (own === null || told === null)
+      return own ?? (told && { gone: told.gone, remainingMs: told.remainingMs });
+    return { gone: own.gone || told.gone, remainingMs: Math.max(own.remainingMs, told.remainingMs) };
+  };
+
   return {
     available: (model) => rest(model) === null,
     rest,
-    light: (model) => lightOf(trackOf(model).outcomes.read(now()), rest(model), now()),
+    light(model) {
+      const track = trackOf(model);
+      const outcomes = track.outcomes.read(now());
+      const told = heardRest(model)?.why;
+      const isOwn = ownRest(track) !== null && told !== ORDERS.rest;
+      const failure = isOwn ? outcomes.failure : (told ?? outcomes.failure);
+      return lightOf({ ...outcomes, failure }, rest(model), now());
+    },
+    recent(model) {
+      const { answered, failed } = trackOf(model).outcomes.read(now());
+      return { answered, failed };
+    },
     sinceLastCall(model) {
       const { answeredAt, failedAt } = trackOf(model).outcomes.read(now());
       const last = Math.max(answeredAt ?? -Infinity, failedAt ?? -Infinity);
@@ -90,6 +133,34 @@ export function createHealth({
       track.goneUntil = 0;
       track.breaker.success(now());
       track.outcomes.answered(now());
+    },
+    resting() {
+      const at = now();
+      return [...tracks].flatMap(([model, track]) => {
+        const own = ownRest(track);
+        if (own === null) return [];
+        const why = own.gone ? 'gone' : track.outcomes.read(at).failure;
+        return [{ model, why, remainingMs: own.remainingMs, until: at + own.remainingMs }];
+      });
+    },
+    hear(rests) {
+      const at = now();
+      const latest = new Map<string, Heard>();
+      const before = resumed;
+      resumed = new Map(
+        rests.flatMap(({ model, why, remainingMs }) => (why === ORDERS.resume ? [[model, remainingMs]] : [])),
+      );
+      // An order is heard several times, and carried out once: a later failure gives the model a rest again.
+      for (const [model, remainingMs] of resumed)
+        if (remainingMs > (before.get(model) ?? 0)) wake(tracks.get(model));
+      for (const { model, why, remainingMs } of rests) {
+        if (resumed.has(model)) continue;
+        const answered = tracks.get(model)?.outcomes.read(at).answered ?? 0;
+        if (why === 'gone' && answered > 0 && remainingMs > DOUBTFUL_REST_MS) continue;
+        const until = at + remainingMs;
+        if (until > (latest.get(model)?.until ?? 0)) latest.set(model, { why, until });
+      }
+      heard = latest;
     },
     failure(model, error) {
       if (harmless.has(error.kind)) return;
@@ -114,6 +185,17 @@ export function createHealth({
       if (!rested && restMs > 0) onRest(model, error.kind, restMs);
     },
   };
+}
+
+/** The name by which a model's record and its rests are known. No provider's name contains a slash. */
+export function targetOf({ provider, upstreamModel }: HealthTarget): string {
+  return `${provider}/${upstreamModel}`;
+}
+
+/** A rest of a model in another process. */
+interface Heard {
+  readonly why: string;
+  readonly until: number;
 }
 
 /** The record of one model. */

@@ -25,10 +25,10 @@ export function allResting(
   const [first] = models;
   if (named && first !== undefined && rests[0]?.gone === true) return modelGone(first);
   const soonest = Math.min(...rests.map((rest) => rest?.remainingMs ?? 0));
-  const are = models.length === 1 ? 'is' : 'are';
+  const rest = models.length === 1 ? 'rests' : 'rest';
   return new Refusal(
     'no_model_available',
-    `${models.map(({ id }) => id).join(', ')} failed lately and ${are} not being called. Try again after the time in Retry-After.`,
+    `${models.map(({ id }) => id).join(', ')} ${rest} for now, after failures or by order of the operator. Try again after the time in Retry-After.`,
     { retryAfter: soonest / 1_000 },
   );
 }

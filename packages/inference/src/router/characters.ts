@@ -7,6 +7,8 @@ export interface Scan {
   readonly digits: number;
   readonly numbers: number;
   readonly sentences: number;
+  /** Letters of other scripts than Latin. */
+  readonly foreign: number;
   readonly symbols: Readonly<Record<SymbolClass, number>>;
 }
 
@@ -39,6 +41,7 @@ const NO_SYMBOLS = Object.fromEntries(Object.keys(CLASSES).map((name) => [name, 
   number
 >;
 
+const SPACE = 32;
 const WORD = 1;
 const DIGIT = 2;
 const KIND = new Uint8Array(128);
@@ -56,14 +59,20 @@ export function scan(text: string): Scan {
     digits: 0,
     numbers: 0,
     sentences: 0,
+    foreign: 0,
   };
   let at = 0;
   while (at < text.length) {
     const code = text.charCodeAt(at);
+    if (code === SPACE) {
+      at++;
+      continue;
+    }
     const kind = kindOf(code);
     if (kind === 0) {
       const symbol = SYMBOLS.get(code);
       if (symbol !== undefined) symbols[symbol]++;
+      else if (isForeign(code)) counts.foreign++;
       else if (isStop(code) && !(text.charCodeAt(at + 1) > 32)) counts.sentences++;
       at++;
       continue;
@@ -91,6 +100,11 @@ function endOfRun(text: string, start: number, kind: number): number {
 
 function kindOf(code: number): number {
   return code < 128 ? (KIND[code] ?? 0) : 0;
+}
+
+/** A letter from Greek on, up to the syllables of Korean, but no general punctuation or symbol. */
+function isForeign(code: number): boolean {
+  return code >= 0x370 && code <= 0xd7a3 && !(code >= 0x2000 && code < 0x2e80);
 }
 
 /** `.`, `!` or `?`. */

@@ -1,14 +1,13 @@
-import { answerTokens } from './filters.ts';
+import { TYPICAL_ANSWER } from '../learning/assumed.ts';
+import { answerTokens } from './answer-tokens.ts';
 import type { CandidateRecord, RouteInputs } from './record.ts';
 
-/** The assumed length of an answer in tokens, if it may be longer. */
-const TYPICAL_ANSWER = 256;
 const TOKENS_OF_PRICE = 1_000_000n;
 
-/** The cost in nano-USDC, rounded up, of an answer of typical length, if caller and model allow it. */
+/** The cost in nano-USDC, rounded up, of an answer of the expected length, if caller and model allow it. */
 export function expectedCost(candidate: CandidateRecord, inputs: RouteInputs): bigint {
   const limit = inputs.max_output_tokens === 0 ? candidate.max_output : answerTokens(candidate, inputs);
-  const answer = Math.min(TYPICAL_ANSWER, limit);
+  const answer = Math.min(candidate.expected_output ?? TYPICAL_ANSWER, limit);
   const sum =
     BigInt(candidate.input_price) * BigInt(inputs.prompt_tokens) +
     BigInt(candidate.output_price) * BigInt(answer);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CROSSED, FEATURE_NAMES, readPrompt, SUPPORT } from './features.ts';
+import { CROSSED, FEATURE_NAMES, FIRST_DEMAND, LIKENESS, readPrompt } from './features.ts';
 import { weights } from './weights.ts';
 
 function valueOf(text: string, name: string): number | undefined {
@@ -9,7 +9,8 @@ function valueOf(text: string, name: string): number | undefined {
 
 it('names every feature once, and finds those that it crosses', () => {
   expect(new Set(FEATURE_NAMES).size).toBe(FEATURE_NAMES.length);
-  expect([...CROSSED, ...SUPPORT].every((index) => index >= 0)).toBe(true);
+  const bounds = Object.values(LIKENESS).flatMap(({ needed, usual }) => [...needed, ...usual]);
+  expect([...CROSSED, ...bounds.map(([feature]) => feature)].every((index) => index >= 0)).toBe(true);
 });
 
 it('reads any text into as many finite numbers as the weights are for', () => {
@@ -21,10 +22,10 @@ it('reads any text into as many finite numbers as the weights are for', () => {
     }),
   );
   for (const { mean, deviation, crossedMean, heads } of Object.values(weights.models)) {
-    expect(mean).toHaveLength(FEATURE_NAMES.length);
-    expect(deviation).toHaveLength(FEATURE_NAMES.length);
+    expect(mean).toHaveLength(FIRST_DEMAND);
+    expect(deviation).toHaveLength(FIRST_DEMAND);
     expect(crossedMean).toHaveLength((CROSSED.length * (CROSSED.length + 1)) / 2);
-    expect(heads.gain.weights).toHaveLength(FEATURE_NAMES.length + crossedMean.length);
+    expect(heads.gain.weights).toHaveLength(FIRST_DEMAND + crossedMean.length);
   }
 });
 

@@ -1,7 +1,8 @@
 import type { Domain } from '../catalogue/domains.ts';
 import { type Scan, type SymbolClass, scan } from './characters.ts';
+import { DEMANDS, readDemands } from './demands.ts';
 import { guessDomain } from './domain.ts';
-import { countGroups, WORD_GROUPS } from './lexicon.ts';
+import { countWords, WORD_GROUPS } from './lexicon.ts';
 import { overlap, share, splitOptions } from './options.ts';
 
 /** The features of a prompt, without its text: all that the router uses. */
@@ -66,10 +67,14 @@ export const FEATURE_NAMES: readonly string[] = [
   'option_referring',
   'option_formula',
   ...WORD_GROUPS.map((name) => `option_${name}`),
+  ...DEMANDS.map((name) => `demand_${name}`),
 ];
 
+/** Where the demands begin, of which the models of graded answers take none. */
+export const FIRST_DEMAND = FEATURE_NAMES.length - DEMANDS.length;
+
 /** Features that are also multiplied with each other, and squared. */
-export const CROSSED: readonly number[] = [
+export const CROSSED: readonly number[] = indicesOf([
   'log_words',
   'word_length',
   'log_words_per_sentence',
@@ -82,26 +87,57 @@ export const CROSSED: readonly number[] = [
   'option_distinct_words',
   'option_digit',
   'option_negation',
-].map((name) => FEATURE_NAMES.indexOf(name));
+]);
 
-/** Features that show whether a prompt is like the training data. */
-export const SUPPORT: readonly number[] = ['log_words', 'word_length', 'log_numbers', 'question'].map(
-  (name) => FEATURE_NAMES.indexOf(name),
-);
+/** Index of a feature, and 1 for its largest usual value or -1 for its least. */
+export type Bound = readonly [feature: number, side: 1 | -1];
+
+/** The bounds that show whether a prompt is like the training data of its form: all needed ones, and most of the usual. */
+interface Likeness {
+  readonly needed: readonly Bound[];
+  readonly usual: readonly Bound[];
+}
+
+const demands = (names: string): string[] => names.split(' ').map((name) => `demand_${name}`);
+const SHAPE = ['log_words', 'word_length', 'log_numbers', 'question'];
+/** A word problem of arithmetic has numbers in sentences. Open prompts beyond its bounds are mostly beyond the needed ones. */
+export const LIKENESS: Readonly<Record<PromptFeatures['form'], Likeness>> = {
+  choice: { needed: [...bounds(-1, SHAPE), ...bounds(1, SHAPE)], usual: [] },
+  free: {
+    needed: [
+      ...bounds(-1, ['log_words', 'log_numbers', 'log_sentences']),
+      ...bounds(1, ['word_length', ...demands('material long_words judgement expert literary')]),
+    ],
+    usual: [
+      ...bounds(-1, ['word_length', 'log_words_per_sentence', 'capitalised']),
+      ...bounds(1, ['log_words', 'log_numbers', 'log_sentences', 'log_words_per_sentence', 'capitalised']),
+      ...bounds(1, demands('task rigour limit code product symbols simple parts')),
+    ],
+  },
+};
 
 /** Characters that are read from the start, and from the end, of a longer text, which bounds the time. */
 const READ_CHARACTERS = 2_000;
 
 const NO_OPTIONS: readonly number[] = ofOptions([], []);
 
+function indicesOf(names: readonly string[]): number[] {
+  return names.map((name) => FEATURE_NAMES.indexOf(name));
+}
+
+function bounds(side: 1 | -1, names: readonly string[]): Bound[] {
+  return indicesOf(names).map((feature) => [feature, side] as const);
+}
+
 /** Reads the features of a prompt. Pure. */
 export function readPrompt(prompt: string): PromptFeatures {
   const text = excerpt(prompt);
   const { stem, options } = splitOptions(text);
   const scanned = scan(stem);
-  const groups = countGroups(scanned.words);
+  const counts = countWords(scanned.words);
+  const { groups } = counts;
   const offered = options.length === 0 ? NO_OPTIONS : ofOptions(options, scanned.words);
-  const values = ofStem(text, stem, scanned, groups).concat(offered);
+  const values = ofStem(text, stem, scanned, groups).concat(offered, readDemands(stem, scanned, counts));
   return {
     form: options.length > 0 ? 'choice' : 'free',
     domain: guessDomain(groups, scanned.words.length),
@@ -170,6 +206,6 @@ function ofOptions(options: readonly string[], stemWords: readonly string[]): nu
     share(options, TRUTH),
     share(options, REFERRING),
     share(options, FORMULA),
-    ...countGroups(all).map((count) => count / (all.length + 8)),
+    ...countWords(all).groups.map((count) => count / (all.length + 8)),
   ];
 }

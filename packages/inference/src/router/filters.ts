@@ -1,7 +1,11 @@
 import { TallyError } from '@tallystick/core';
 import { CARRIED, type Carried, NEEDS, type Need } from '../catalogue/catalogue.ts';
+import { answerTokens } from './answer-tokens.ts';
 import { AUTO } from './auto.ts';
+import { expectedCost } from './cost.ts';
 import type { CandidateRecord, Excluded, RouteInputs } from './record.ts';
+import { dayLimit } from './strategy.ts';
+import { gives } from './vector-length.ts';
 
 interface Filter {
   readonly name: Excluded;
@@ -34,17 +38,23 @@ export function filter(inputs: RouteInputs): Filtered {
     for (const candidate of candidates) if (!left.includes(candidate)) excluded.set(candidate.model, name);
     candidates = left;
   }
-  return { candidates, excluded };
+  const budget = inputs.strategy?.budget;
+  if (budget === undefined) return { candidates, excluded };
+  const priced = candidates.map((candidate) => ({ candidate, cost: expectedCost(candidate, inputs) }));
+  const limit = dayLimit(
+    budget,
+    priced.map(({ cost }) => cost),
+  );
+  for (const { candidate, cost } of priced) if (cost > limit) excluded.set(candidate.model, 'budget');
+  return { candidates: candidates.filter(({ model }) => !excluded.has(model)), excluded };
 }
 
 /** Whether a preference names the candidate: by its provider, or by its model. */
-export function isNamed({ provider, model }: CandidateRecord, name: string): boolean {
+export function isNamed(
+  { provider, model }: Pick<CandidateRecord, 'provider' | 'model'>,
+  name: string,
+): boolean {
   return name === provider || name === model;
-}
-
-/** The tokens of an answer that must fit beside the prompt; 0 if the caller sets no limit. */
-export function answerTokens({ max_output }: CandidateRecord, { max_output_tokens }: RouteInputs): number {
-  return Math.min(max_output, max_output_tokens);
 }
 
 const NEED_TEXT: Readonly<Record<Need, readonly [field: string, text: string]>> = {
@@ -80,6 +90,16 @@ export class RestingError extends Error {
 
 const FILTERS: readonly Filter[] = [
   {
+    name: 'retired',
+    passes: ({ retired }) => retired !== true,
+    error: (last) => noneLeft(last, 'are past the day on which their providers shut them down'),
+  },
+  {
+    name: 'outdated_price',
+    passes: ({ outdated_price }) => outdated_price !== true,
+    error: (last) => noneLeft(last, 'have prices that are too old to bill by'),
+  },
+  {
     // A built-in model's answer is of another kind than a language model's.
     name: 'built_in',
     passes: (candidate, { requested, order, only, candidates }) =>
@@ -106,6 +126,19 @@ const FILTERS: readonly Filter[] = [
     }),
   ),
   {
+    name: 'dimensions',
+    // Of a model that is named, its provider knows what the catalogue does not say.
+    passes: (candidate, { dimensions = null, requested }) =>
+      dimensions === null ||
+      (candidate.dimensions === undefined ? requested !== AUTO : gives(candidate.dimensions, dimensions)),
+    error: (last, { dimensions }) =>
+      new TallyError(
+        'invalid_request',
+        `dimensions: ${listed(last.map(({ model }) => model))} ${last.length === 1 ? 'gives' : 'give'} no vectors of ${dimensions} numbers. See /v1/compute/models.`,
+        { field: 'dimensions' },
+      ),
+  },
+  {
     name: 'provider',
     passes: (candidate, { only, ignore }) =>
       (only === null || only.some((name) => isNamed(candidate, name))) &&
@@ -119,8 +152,14 @@ const FILTERS: readonly Filter[] = [
   },
   {
     name: 'price',
-    passes: ({ input_price, output_price }, { max_price }) =>
-      within(input_price, max_price.prompt) && within(output_price, max_price.completion),
+    passes: (candidate, inputs) => {
+      const { prompt, completion, request } = inputs.max_price;
+      return (
+        within(candidate.input_price, prompt) &&
+        within(candidate.output_price, completion) &&
+        (request === undefined || expectedCost(candidate, inputs) <= BigInt(request))
+      );
+    },
     error: (last) =>
       new TallyError(
         'invalid_request',
@@ -132,7 +171,9 @@ const FILTERS: readonly Filter[] = [
   },
   {
     name: 'context',
+    // The texts of a call for embeddings are read one by one.
     passes: (candidate, inputs) =>
+      inputs.dimensions !== undefined ||
       inputs.prompt_tokens + answerTokens(candidate, inputs) <= candidate.context,
     error: contextTooLong,
   },
@@ -147,6 +188,11 @@ const FILTERS: readonly Filter[] = [
     error: null,
   },
 ];
+
+function noneLeft(last: readonly CandidateRecord[], are: string): TallyError {
+  const models = listed(last.map(({ model }) => model));
+  return new TallyError('no_model_available', `No model is left: ${models} ${are}.`, { field: 'model' });
+}
 
 function contextTooLong(last: readonly CandidateRecord[], inputs: RouteInputs): TallyError {
   const largest = last.reduce((best, one) => (one.context > best.context ? one : best));

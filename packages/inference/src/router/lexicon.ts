@@ -1,3 +1,5 @@
+import { COMMON, CUE_GROUPS, CUES } from './cues.ts';
+
 /** Groups of English words whose share of a text is counted. Their order is the order of the features made of them. */
 const GROUPS = {
   negation: 'not no never neither nor none without except least false incorrect cannot',
@@ -45,15 +47,46 @@ export type WordGroup = keyof typeof GROUPS;
 
 export const WORD_GROUPS = Object.keys(GROUPS) as readonly WordGroup[];
 
-const GROUPS_OF_WORD = new Map<string, number[]>();
-for (const [index, group] of WORD_GROUPS.entries())
-  for (const word of GROUPS[group].split(' '))
-    GROUPS_OF_WORD.set(word, [...(GROUPS_OF_WORD.get(word) ?? []), index]);
+/** What is known of a word, looked up once for all that is counted. */
+interface Meaning {
+  readonly groups: number[];
+  readonly cues: number[];
+  common: boolean;
+}
 
-/** How many of the words (in lower case) belong to each group, in the order of `WORD_GROUPS`. */
-export function countGroups(words: readonly string[]): readonly number[] {
-  const counts: number[] = WORD_GROUPS.map(() => 0);
-  for (const word of words)
-    for (const group of GROUPS_OF_WORD.get(word) ?? []) counts[group] = (counts[group] ?? 0) + 1;
-  return counts;
+const MEANINGS = new Map<string, Meaning>();
+for (const word of COMMON.split(' ')) meaningOf(word).common = true;
+for (const [index, group] of WORD_GROUPS.entries())
+  for (const word of GROUPS[group].split(' ')) meaningOf(word).groups.push(index);
+for (const [index, group] of CUE_GROUPS.entries())
+  for (const word of CUES[group].split(' ')) meaningOf(word).cues.push(index);
+
+function meaningOf(word: string): Meaning {
+  const known = MEANINGS.get(word) ?? { groups: [], cues: [], common: false };
+  MEANINGS.set(word, known);
+  return known;
+}
+
+export interface WordCounts {
+  /** Words of each group, in the order of `WORD_GROUPS`. */
+  readonly groups: readonly number[];
+  /** Words of each group of cues, in the order of `CUE_GROUPS`. */
+  readonly cues: readonly number[];
+  /** Words that are not among the commonest. */
+  readonly rare: number;
+}
+
+/** @param words in lower case */
+export function countWords(words: readonly string[]): WordCounts {
+  const groups: number[] = WORD_GROUPS.map(() => 0);
+  const cues: number[] = CUE_GROUPS.map(() => 0);
+  let common = 0;
+  for (const word of words) {
+    const meaning = MEANINGS.get(word);
+    if (meaning === undefined) continue;
+    if (meaning.common) common++;
+    for (const group of meaning.groups) groups[group] = (groups[group] ?? 0) + 1;
+    for (const cue of meaning.cues) cues[cue] = (cues[cue] ?? 0) + 1;
+  }
+  return { groups, cues, rare: words.length - common };
 }

@@ -1,7 +1,7 @@
 import type { Difficulty } from './difficulty.ts';
 import type { Reference } from './weights.ts';
 
-const LEAST = 0.02;
+const LEAST = 0.005;
 
 /**
  * The chance that a model answers correctly. Between the two graded models it is interpolated on their logits for this
@@ -16,9 +16,12 @@ export function quality(prior: number, difficulty: Difficulty | null, reference:
   const [lower, upper] = [logit(reference.weak), logit(reference.strong)];
   const weak = logit(difficulty.weak);
   const strong = logit(bounded(difficulty.weak) + Math.max(0, difficulty.gain));
-  if (place <= lower) return chance(weak - (lower - place));
-  if (place >= upper) return chance(strong + (place - upper));
-  return chance(weak + ((strong - weak) * (place - lower)) / (upper - lower));
+  const between = (strong - weak) / (upper - lower);
+  // Where the pair hardly differs, nor do others, but only graded answers tell how far beyond the pair.
+  const beyond = difficulty.basis === 'construction' ? Math.min(1, between) : 1;
+  if (place <= lower) return chance(weak - beyond * (lower - place));
+  if (place >= upper) return chance(strong + beyond * (place - upper));
+  return chance(weak + between * (place - lower));
 }
 
 function logit(share: number): number {

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ABILITIES, type Ability, CARRIED, createCatalogue, type Model } from '../catalogue/catalogue.ts';
 import { DOMAINS, type Domain } from '../catalogue/domains.ts';
+import { armOf } from '../experiments/compare.ts';
 import { decide } from './decide.ts';
 import { replay } from './replay.ts';
 import { createRouter, type RouteRequest } from './router.ts';
@@ -136,6 +137,20 @@ describe('the choice', () => {
     const poem = { messages: [{ role: 'user', content: 'Write a poem about the sea.' }] };
     const { outcome } = routerOf([middle, near]).route(request({ costQuality: 10 }, poem)).explanation;
     expect(outcome).toMatchObject({ model: 'b/middle', best_single: 'b/middle', why: 'low_margin' });
+  });
+
+  it('sends a greeting to the cheapest model, and conditions that bind each other to the dearest', () => {
+    const tier = (id: string, ability: number, dollars: bigint): Model => model(id, { ability, dollars });
+    const router = routerOf([
+      tier('a/small', 0.6, 0n),
+      tier('b/middle', 0.75, 1n),
+      tier('c/large', 0.88, 5n),
+    ]);
+    const chosen = (content: string): string =>
+      router.route(request({ promptTokens: 100 }, { messages: [{ role: 'user', content }] })).model.id;
+    const bound =
+      'Design a lock-free queue, justify each memory order, prove that it is linearizable, and show a counterexample without the fences; it must never allocate, unless the queue is full, and then only once.';
+    expect([chosen('Hi!'), chosen(bound)]).toEqual(['a/small', 'c/large']);
   });
 
   it('leaves out fallbacks that answer far worse', () => {
@@ -359,5 +374,72 @@ describe('for any catalogue and request', () => {
         expect({ ...turned, scores: null }).toEqual({ ...outcome, scores: null });
       }),
     );
+  });
+});
+
+describe('the choice of a caller whose ratings steer it', () => {
+  const rated = fc.record({ count: fc.nat(500), mean: fc.nat(100) });
+  const drawnFor = (seed: string, ratings: readonly { count: number; mean: number }[]) => ({
+    comparison: null,
+    bandit: {
+      seed,
+      ratings: new Map(
+        three.map(({ id }, index) => {
+          const { count = 0, mean = 0 } = ratings[index] ?? {};
+          return [id, { count, score: count * mean }];
+        }),
+      ),
+    },
+  });
+  const seeds = fc.stringMatching(/^[0-9a-f]{32}$/);
+
+  it('replays from its seed and the ratings, and never gets cheaper for more quality', () => {
+    fc.assert(
+      fc.property(seeds, fc.array(rated, { minLength: 3, maxLength: 3 }), (seed, ratings) => {
+        const drawn = drawnFor(seed, ratings);
+        const chosen = [0, 3, 5, 8, 10].map((costQuality) => {
+          const { model: taken, explanation } = routerOf(three).route(request({ costQuality, drawn }));
+          const again = replay(JSON.parse(JSON.stringify(explanation)) as JsonObject);
+          expect(again.differences).toEqual([]);
+          expect(again.outcome.scores).toEqual(explanation.outcome.scores);
+          return three.indexOf(taken);
+        });
+        expect(chosen).toEqual(chosen.toSorted((a, b) => a - b));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('leaves a model that it rates badly for one that it rates well', () => {
+    const good = { count: 400, mean: 100 };
+    const bad = { count: 400, mean: 0 };
+    const { model: taken } = routerOf(three).route(
+      request({ costQuality: 10, drawn: drawnFor('0'.repeat(32), [bad, good, bad]) }),
+    );
+    expect(taken).toBe(middle);
+  });
+
+  it('tries others now and then while there are no ratings', () => {
+    const taken = Array.from({ length: 40 }, (_, index) => {
+      const drawn = drawnFor(index.toString(16).padStart(32, '0'), []);
+      return routerOf(three).route(request({ costQuality: 10, drawn })).model.id;
+    });
+    expect(new Set(taken).size).toBe(3);
+  });
+});
+
+describe('a call in a comparison', () => {
+  it('does not replay with another arm', () => {
+    const seed = 'ab'.repeat(16);
+    const drawn = {
+      bandit: null,
+      comparison: { name: 'x', share: 0.5, seed, arm: armOf({ name: 'x', share: 0.5, seed }) },
+    };
+    const { explanation } = routerOf(three).route(request({ drawn }));
+    const recorded = JSON.parse(JSON.stringify(explanation)) as JsonObject & { inputs: JsonObject };
+    expect(replay(recorded).same).toBe(true);
+    const arm = drawn.comparison.arm === 'a' ? 'b' : 'a';
+    const forged = { ...recorded, inputs: { ...recorded.inputs, comparison: { ...drawn.comparison, arm } } };
+    expect(refusal(() => replay(forged)).field).toBe('inputs.comparison.arm');
   });
 });

@@ -2,18 +2,28 @@ import { TallyError } from '@tallystick/core';
 import { suggest } from '@tallystick/kit';
 import { CARRIED, type Carried, type Catalogue, type Model } from '../catalogue/catalogue.ts';
 import type { Domain } from '../catalogue/domains.ts';
+import { requireUpkept, type UpkeepTerms, upkeepOf } from '../catalogue/upkeep.ts';
+import type { Ratings } from '../experiments/bandit.ts';
+import type { Drawn } from '../experiments/draw.ts';
+import { kindOf } from '../learning/kinds.ts';
+import { type Learned, NOTHING_LEARNED } from '../learning/learned.ts';
 import type { SpokenProtocol } from '../protocols/protocol.ts';
 import type { Health } from '../resilience/health.ts';
 import { allResting } from '../resilience/unavailable-models.ts';
+import { type TokenPrices, tariffFor } from '../token-prices.ts';
 import type { ChatBody } from '../types.ts';
 import { AUTO } from './auto.ts';
 import { DEFAULT_COST_QUALITY, decide } from './decide.ts';
 import { supported } from './difficulty.ts';
 import { type PromptFeatures, readPrompt } from './features.ts';
 import { RestingError } from './filters.ts';
+import { MeasuredModels } from './measured.ts';
+import { ratingsHash } from './measured-hash.ts';
 import { needsOf } from './needs.ts';
 import type { CandidateRecord, RouteExplanation, RouteInputs, RouteOutcome } from './record.ts';
 import { createPins, type Pins } from './sessions.ts';
+import type { DayBudget, Sort } from './sort.ts';
+import { recorded } from './strategy.ts';
 import { askedText } from './text.ts';
 import { weights } from './weights.ts';
 
@@ -24,7 +34,16 @@ export interface ProviderPreferences {
   readonly only?: readonly string[];
   readonly ignore?: readonly string[];
   /** Nano-USDC for 1,000,000 tokens. */
-  readonly maxPrice?: { readonly prompt?: bigint; readonly completion?: bigint };
+  readonly maxPrice?: {
+    readonly prompt?: bigint;
+    readonly completion?: bigint;
+    /** Nano-USDC that the call itself may be expected to cost. */
+    readonly request?: bigint;
+  };
+  /** What the models that remain are sorted by; `balanced` when absent. */
+  readonly sort?: Sort;
+  /** Nano-USDC to be spent in a UTC day: when that comes near, cheaper models are chosen. */
+  readonly dailyBudget?: bigint;
 }
 
 export interface RouteRequest {
@@ -34,8 +53,12 @@ export interface RouteRequest {
   /** 0 where the caller sets no limit. */
   readonly maxOutputTokens: number;
   readonly preferences: ProviderPreferences;
+  /** Nano-USDC that the payer's calls of this UTC day cost so far; only read with a budget of the day. */
+  readonly spentToday?: bigint;
   /** 0 for the cheapest that is worth its price, to 10 for the best at any price. */
   readonly costQuality?: number;
+  /** What chance decided before. */
+  readonly drawn?: Pick<Drawn, 'comparison' | 'bandit'>;
   /** With the caller in it, so that no caller meets another's pin; null for none. */
   readonly session: string | null;
   /** The caller's protocol and the member of its request, if only a provider of that protocol can serve it. */
@@ -61,21 +84,33 @@ export interface Router {
 }
 
 /** What the router knows of models while they are called. */
-interface ModelState extends Pick<Health, 'rest'> {
+export interface ModelState extends Pick<Health, 'rest'> {
   /** Whether a model's provider last said that no calls of it are left for a while; when absent none is. */
   readonly limited?: (model: Model) => boolean;
+  /** What is measured of the models now; when absent nothing is. */
+  readonly learned?: () => Learned;
+  /** What keeps a catalogue's entry from being used, or will; when absent nothing does. */
+  readonly upkeep?: () => UpkeepTerms;
 }
 
 /** @param pins of sessions, which may outlive the catalogue */
 export function createRouter(catalogue: Catalogue, health: ModelState, pins: Pins = createPins()): Router {
   const chat = catalogue.models.filter(({ kind }) => kind === 'chat');
   const byId = new Map(chat.map((model) => [model.id, model]));
+  const measuredModels = new MeasuredModels();
   const descriptions = new Map(chat.map((model) => [model, describe(model)]));
-  const recordOf = (model: Model, domain: Domain, carried: readonly Carried[]): CandidateRecord => ({
+  const recordOf = (
+    model: Model,
+    { domain, promptTokens, measured, ratings, carried, upkeep }: Circumstances,
+  ): CandidateRecord => ({
     ...(descriptions.get(model) ?? describe(model)),
+    ...(model.price.tariffs !== undefined && pricesOf(tariffFor(model.price, { promptTokens }))),
+    ...measured.of.get(model),
+    ...ratingsOf(model, ratings),
     prior: model.prior[domain],
     available: health.rest(model) === null,
     ...(health.limited?.(model) === true && { limited: true }),
+    ...flagsOf(model, upkeep),
     ...(carried.length > 0 && { carries: carried.filter((need) => model.carries.has(need)) }),
   });
 
@@ -83,16 +118,33 @@ export function createRouter(catalogue: Catalogue, health: ModelState, pins: Pin
     route(request) {
       const requested = request.body['model'] ?? AUTO;
       const named = requested === AUTO ? null : find(catalogue, requested);
+      const upkeep = health.upkeep?.();
+      if (named !== null && upkeep !== undefined) requireUpkept(named, upkeep);
       const features = named === null ? readPrompt(askedText(request.body)) : null;
       const domain = features === null ? 'general' : domainOf(features);
       const asked = askedFor(request, named);
-      const carried = CARRIED.filter((need) => asked.needs.includes(need));
+      const models = named === null ? chat : [named];
+      const kind = features && kindOf({ form: features.form, domain }, asked.needs);
+      const learned = health.learned?.() ?? NOTHING_LEARNED;
+      const circumstances: Circumstances = {
+        domain,
+        promptTokens: request.promptTokens,
+        measured: measuredModels.read(learned, kind, models, named?.id ?? AUTO),
+        ratings: request.drawn?.bandit?.ratings ?? null,
+        carried: CARRIED.filter((need) => asked.needs.includes(need)),
+        upkeep,
+      };
+      const candidates = models.map((model) => recordOf(model, circumstances));
+      const seed = request.drawn?.bandit?.seed;
       const inputs: RouteInputs = {
         ...asked,
         pinned: named === null && request.session !== null ? pins.get(request.session) : null,
         domain,
         features: features && { form: features.form, values: features.values },
-        candidates: (named === null ? chat : [named]).map((model) => recordOf(model, domain, carried)),
+        ...(circumstances.measured.hash !== null && { learned: circumstances.measured.hash }),
+        ...(request.drawn?.comparison && { comparison: request.drawn.comparison }),
+        ...(seed !== undefined && { bandit: { seed, ratings: ratingsHash(candidates) } }),
+        candidates,
         unaffordable: [],
       };
       const outcome = decideOr(inputs, (ids) => {
@@ -112,8 +164,27 @@ export function createRouter(catalogue: Catalogue, health: ModelState, pins: Pin
   };
 }
 
+/** What the records of all candidates of a request have in common. */
+interface Circumstances {
+  readonly domain: Domain;
+  readonly promptTokens: number;
+  readonly measured: ReturnType<MeasuredModels['read']>;
+  /** By model; null where they do not steer the choice. */
+  readonly ratings: ReadonlyMap<string, Ratings> | null;
+  readonly carried: readonly Carried[];
+  readonly upkeep: UpkeepTerms | undefined;
+}
+
+function ratingsOf({ id }: Model, ratings: Circumstances['ratings']): Pick<CandidateRecord, 'ratings'> {
+  const found = ratings?.get(id);
+  return found === undefined ? {} : { ratings: found };
+}
+
 /** @param resting what is thrown where all models that could take the request rest; gets their ids */
-function decideOr(inputs: RouteInputs, resting: (models: readonly string[]) => TallyError): RouteOutcome {
+export function decideOr(
+  inputs: RouteInputs,
+  resting: (models: readonly string[]) => TallyError,
+): RouteOutcome {
   try {
     return decide(inputs);
   } catch (error) {
@@ -135,17 +206,17 @@ function find(catalogue: Catalogue, requested: unknown): Model {
 }
 
 /** A free prompt is known to the difficulty model only as a word problem of arithmetic. */
-function domainOf(features: PromptFeatures): Domain {
-  const known = features.form === 'free' && supported(features.values, weights.models.free);
+export function domainOf(features: PromptFeatures, { models } = weights): Domain {
+  const known = features.form === 'free' && supported(features.values, models.free);
   return known ? 'mathematics' : features.domain;
 }
 
-function askedFor(
+export function askedFor(
   request: RouteRequest,
   named: Model | null,
 ): Omit<RouteInputs, 'pinned' | 'domain' | 'features' | 'candidates' | 'unaffordable'> {
   const { nativeOnly } = request;
-  const { order = [], only, ignore = [], maxPrice } = request.preferences;
+  const { order = [], only, ignore = [], maxPrice, sort = 'balanced' } = request.preferences;
   return {
     weights: weights.id,
     requested: named?.id ?? AUTO,
@@ -160,20 +231,43 @@ function askedFor(
     max_price: {
       prompt: maxPrice?.prompt?.toString() ?? null,
       completion: maxPrice?.completion?.toString() ?? null,
+      ...(maxPrice?.request !== undefined && { request: maxPrice.request.toString() }),
     },
+    ...recorded(sort, budgetOf(request)),
   };
 }
 
+function budgetOf({ preferences, spentToday = 0n }: RouteRequest): DayBudget | null {
+  const { dailyBudget } = preferences;
+  return dailyBudget === undefined ? null : { per_day: dailyBudget.toString(), spent: spentToday.toString() };
+}
+
+function pricesOf({
+  inputPerMTok,
+  outputPerMTok,
+}: TokenPrices): Pick<CandidateRecord, 'input_price' | 'output_price'> {
+  return { input_price: inputPerMTok.toString(), output_price: outputPerMTok.toString() };
+}
+
+/** What keeps a catalogue's entry from being used. */
+export function flagsOf(
+  model: Model,
+  terms: UpkeepTerms | undefined,
+): Pick<CandidateRecord, 'retired' | 'outdated_price'> {
+  const upkeep = terms === undefined ? null : upkeepOf(model, terms);
+  if (upkeep === 'retired') return { retired: true };
+  return upkeep === 'price_outdated' ? { outdated_price: true } : {};
+}
+
 /** What does not change between decisions. */
-function describe(model: Model): Omit<CandidateRecord, 'prior' | 'available'> {
+export function describe(model: Model): Omit<CandidateRecord, 'prior' | 'available'> {
   return {
     model: model.id,
     provider: model.provider,
     context: model.context,
     max_output: model.maxOutput,
     abilities: [...model.abilities],
-    input_price: model.price.inputPerMTok.toString(),
-    output_price: model.price.outputPerMTok.toString(),
+    ...pricesOf(model.price),
     built_in: model.builtIn,
   };
 }

@@ -1,5 +1,5 @@
 import type { Domain } from '../catalogue/domains.ts';
-import type { LinearModel } from './difficulty.ts';
+import type { DifficultyModels } from './difficulty.ts';
 import type { PromptFeatures } from './features.ts';
 import file from './weights.json' with { type: 'json' };
 
@@ -10,10 +10,10 @@ export interface Reference {
 }
 
 /** What `scripts/train-router.ts` wrote, with where it comes from. */
-export interface Weights {
+export interface Weights extends DifficultyModels {
   /** Changes with every change of the numbers. */
   readonly id: string;
-  readonly models: Readonly<Record<PromptFeatures['form'], LinearModel>>;
+  /** By form; what is known by its demands alone takes that of `choice`. */
   readonly reference: Readonly<Record<PromptFeatures['form'], Readonly<Record<Domain, Reference>>>>;
 }
 

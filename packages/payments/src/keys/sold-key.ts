@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ApiKeyRow } from '@tallystick/callers';
-import { apiKeyFrom, apiKeyHasher, newApiKeyId } from '@tallystick/callers';
+import { apiKeyFrom, apiKeyHasher, newApiKeyId, UNCHANGED_KEY } from '@tallystick/callers';
 import type { SoldTier } from './prices.ts';
 
 /** A new seed: hex of 32 random bytes, stored with the order until its key is delivered. */
@@ -30,7 +30,7 @@ export function soldKeyRow(
     tier: order.tier,
     label: `order ${order.id}`,
     createdAt,
-    revokedAt: null,
+    ...UNCHANGED_KEY,
     expiresAt,
   };
 }

@@ -1,8 +1,9 @@
 import type { RoomPlace } from '@tallystick/callers';
-import { type EvidenceFile, localHeader, secondsOf, toHex, utf8 } from '@tallystick/core';
+import { EVIDENCE_PATHS, type EvidenceFile, localHeader, secondsOf, toHex, utf8 } from '@tallystick/core';
 import { nodeSha256 } from '@tallystick/kit';
 import { type ExportServices, filesOf, fixedBytes, type RoomExport } from './export.ts';
 import { type RoomView, readPart } from './parts.ts';
+import { type HashRange, hashLines } from './room-stream.ts';
 
 /** Streams the bytes [from, to) of a bundle; no more than one part is in memory. */
 export function streamBundle(
@@ -32,11 +33,10 @@ async function* bundleBytes(
   { from, to }: { readonly from: number; readonly to: number },
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { window, anchoredSize } = contents;
-  const files = new FileBytes(
-    { ...services, tenant: row.tenant, window, anchoredSize },
-    manifest.files,
-    (path) => fixedBytes(contents, path),
-  );
+  const files = new FileBytes({ ...services, tenant: row.tenant, window, anchoredSize }, manifest.files, {
+    fixed: (path) => fixedBytes(contents, path),
+    hashes: contents.stream,
+  });
   const within = (bytes: Uint8Array, at: number): Uint8Array =>
     bytes.subarray(Math.max(0, from - at), Math.max(0, to - at));
   for (const [index, place] of layout.places.entries()) {
@@ -58,24 +58,36 @@ class FileBytes {
   readonly #view: RoomView;
   readonly #files: readonly EvidenceFile[];
   readonly #fixed: (path: string) => Uint8Array;
+  readonly #hashes: HashRange | undefined;
   /** Files of the part that was read last, by path; a part's files are read one after the other. */
   #part: ReadonlyMap<string, Uint8Array> = new Map();
 
-  constructor(view: RoomView, files: readonly EvidenceFile[], fixed: (path: string) => Uint8Array) {
+  constructor(
+    view: RoomView,
+    files: readonly EvidenceFile[],
+    { fixed, hashes }: { fixed: (path: string) => Uint8Array; hashes: HashRange | undefined },
+  ) {
     this.#view = view;
     this.#files = files;
     this.#fixed = fixed;
+    this.#hashes = hashes;
   }
 
   /** @throws if the room has changed since the export: the download then breaks off, and the caller needs a new export */
   async read(index: number): Promise<Uint8Array> {
     const file = this.#files[index];
     if (file === undefined) throw new RangeError('The manifest has no such file.');
-    const bytes = /^(?:receipts|anchors|metering)\//.test(file.path)
-      ? await this.#ofPart(index, file.path)
-      : this.#fixed(file.path);
+    const bytes = await this.#bytesOf(index, file.path);
     if (toHex(nodeSha256(bytes)) === file.sha256) return bytes;
     throw new Error(`${file.path} no longer matches the manifest.`);
+  }
+
+  async #bytesOf(index: number, path: string): Promise<Uint8Array> {
+    if (/^(?:receipts|anchors|metering)\//.test(path)) return this.#ofPart(index, path);
+    if (path === EVIDENCE_PATHS.heads || !path.startsWith('stream/') || this.#hashes === undefined) {
+      return this.#fixed(path);
+    }
+    return hashLines(this.#view.store.streams, this.#hashes, numberOf(path));
   }
 
   async #ofPart(index: number, path: string): Promise<Uint8Array> {

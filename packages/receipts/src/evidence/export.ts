@@ -11,6 +11,7 @@ import {
   type EvidenceManifest,
   formatTimestamp,
   fromBase64url,
+  hashesPath,
   layoutZip,
   type PurgeRecord,
   partPaths,
@@ -24,18 +25,21 @@ import {
 } from '@tallystick/core';
 import type { OwnIssuer, PublishedTrust, TrustService } from '@tallystick/issuers';
 import { type KeyedMutex, nodeSha256, ownDocument, UNHEARD } from '@tallystick/kit';
+import { tenantAccount } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import { signProfile } from '../emit.ts';
 import { issue } from '../issue.ts';
+import type { StreamStore } from '../streams/stream-store.ts';
 import { type TermsContext, tenantTerms } from '../terms.ts';
 import { type RoomPart, type RoomView, readPart } from './parts.ts';
 import { README } from './readme.ts';
 import { type RequestedPeriod, ROOM_DAYS, roomWindow } from './room.ts';
+import { type HashRange, hashLines, newestHead, type RoomStream, streamOf } from './room-stream.ts';
 import { placeOf, sweepRoom } from './sweep.ts';
 
 /** Services that exports need. */
 export interface ExportServices extends Pick<TermsContext, 'clock' | 'config'> {
-  readonly store: TermsContext['store'] & { readonly tenants: TenantStore };
+  readonly store: TermsContext['store'] & { readonly tenants: TenantStore; readonly streams: StreamStore };
   readonly log: AnchorLog;
   readonly issuer: OwnIssuer;
   readonly trust: TrustService;
@@ -64,6 +68,8 @@ export interface ExportContents {
   readonly texts: Readonly<Record<string, string | null>>;
   readonly window: RoomWindow;
   readonly anchoredSize: number;
+  /** Which hashes of the tenant's stream the bundle has; absent where it has none. */
+  readonly stream?: HashRange;
 }
 
 /** Time for which the same bundle can be downloaded again, in seconds. */
@@ -82,14 +88,16 @@ export async function makeExport(
 ): Promise<RoomExport> {
   const { store, issuer, log, clock } = services;
   const published = trustNow(services);
+  const newest = await newestHead(services, tenant, requested);
   const asOf = await endOfSecond(requested, clock);
   const window = roomWindow(requested, asOf);
   await sweepRoom(services, tenant, asOf);
   const { anchoredSize, treeSize, origin } = await log.status();
   const view: RoomView = { store, log, tenant, window, anchoredSize };
   const purges = await purgeLines(services, tenant);
-  const texts = await fixedTexts(services, { tenant, published, purges });
-  const listed = await listFiles(view, texts);
+  const stream = await streamOf(services, { newest, window });
+  const texts = await fixedTexts(services, { tenant, published, purges, stream });
+  const listed = await listFiles(view, texts, stream);
   const { version, root } = published.bundle;
   const manifest = await signManifest(
     {
@@ -106,7 +114,14 @@ export async function makeExport(
     issuer.signer('bundle'),
   );
   const checksums = [crc32(utf8(manifest)), ...listed.checksums];
-  const contents = { manifest, checksums, texts, window, anchoredSize };
+  const contents = {
+    manifest,
+    checksums,
+    texts,
+    window,
+    anchoredSize,
+    ...(stream !== null && { stream: stream.range }),
+  };
   const layout = layoutOf(contents);
   const row = await receiptExport(services, { tenant, contents, layout, expiresAt: listed.expiresAt });
   return { row, contents, layout, manifest: read(manifest) };
@@ -178,7 +193,12 @@ function summaryOf(record: string) {
 /** The files that are not receipts, in the order of the archive. */
 async function fixedTexts(
   { store, issuer, log }: ExportServices,
-  of: { readonly tenant: string; readonly published: PublishedTrust; readonly purges: readonly string[] },
+  of: {
+    readonly tenant: string;
+    readonly published: PublishedTrust;
+    readonly purges: readonly string[];
+    readonly stream: RoomStream | null;
+  },
 ): Promise<Record<string, string | null>> {
   const exports: string[] = [];
   for await (const row of store.tenants.listExports(of.tenant))
@@ -193,6 +213,7 @@ async function fixedTexts(
     [EVIDENCE_PATHS.checkpoint]: (await log.checkpoint()) ?? '',
     [EVIDENCE_PATHS.purges]: lines(of.purges),
     [EVIDENCE_PATHS.exports]: lines(exports),
+    ...(of.stream !== null && { [EVIDENCE_PATHS.heads]: lines(of.stream.heads) }),
   };
 }
 
@@ -242,7 +263,11 @@ interface Listed {
   readonly expiresAt: number;
 }
 
-async function listFiles(view: RoomView, texts: ExportContents['texts']): Promise<Listed> {
+async function listFiles(
+  view: RoomView,
+  texts: ExportContents['texts'],
+  stream: RoomStream | null,
+): Promise<Listed> {
   const files: EvidenceFile[] = [];
   const checksums: number[] = [];
   const counts = { receipts: 0, anchored: 0, metering: 0 };
@@ -265,6 +290,11 @@ async function listFiles(view: RoomView, texts: ExportContents['texts']): Promis
     counts.anchored += part.anchored;
     counts.metering += part.metering;
     part = await readPart(view, last);
+  }
+  for (let number = 1, range = stream?.range; range !== undefined; number++) {
+    const bytes = await hashLines(view.store.streams, range, number);
+    if (bytes.length === 0) range = undefined;
+    else add(hashesPath(number), bytes);
   }
   return { files, checksums, counts, expiresAt };
 }
@@ -297,6 +327,7 @@ async function receiptExport(
   const { id: receiptId } = await issue(services, UNHEARD, {
     claim: undefined,
     terms: tenantTerms(services, tenant),
+    owner: { owner: tenantAccount(tenant), key: null },
     sign: () =>
       signProfile(services, requested, {
         profile: ENVELOPE_PROFILE,

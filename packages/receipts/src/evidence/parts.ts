@@ -10,10 +10,11 @@ import {
   TallyError,
 } from '@tallystick/core';
 import type { AnchorLog, AnchorResult } from '@tallystick/log';
+import type { StreamStore } from '../streams/stream-store.ts';
 
 /** The data that parts are read from, at one point in time. */
 export interface RoomView {
-  readonly store: { readonly tenants: TenantStore };
+  readonly store: { readonly tenants: TenantStore; readonly streams: StreamStore };
   readonly log: Pick<AnchorLog, 'find' | 'resolve'>;
   readonly tenant: string;
   readonly window: RoomWindow;

@@ -28,6 +28,7 @@ were in its public log, and everything that is needed to check them without a ne
 | trust/issuer.json | the service's own record with the signed history of its keys |
 | log/checkpoint.txt | the newest checkpoint of the log |
 | purges.ndjson | signed records of what left the room, each with the hash of the one before |
+| stream/*.ndjson | signed heads that count the receipts of the tenant, and the hashes that lead from the first to the last |
 | exports.ndjson | the exports before this one, with their receipts |
 | evidence.html, verify.html | the verifier for this archive, and for one receipt |
 
@@ -35,7 +36,8 @@ were in its public log, and everything that is needed to check them without a ne
 
 It shows that these receipts were signed by the service's keys and not changed since, that they were in its log when
 the roots were posted, that no file was added, taken away or changed since the export, and what had left the room by
-then. It does not show that the service issued no other receipts, that what a receipt says is true beyond what the
+then. With the heads in \`stream/\`, it shows that no receipt that they count is missing. It does not show that the service
+issued no receipts outside of its stream, that what a receipt says is true beyond what the
 service signed, or that the transactions are on the chain: for that, ask a node of the chain (tally verify --rpc).
 
 Receipts are here for 365 days, those of the profile nano for 30. What is older was recorded when it left: how many,

@@ -18,15 +18,17 @@ const CHUNK = 100;
 
 /**
  * The receipts of a session that are still kept, as JSON Lines in chunks of many lines. Those that are anchored carry their anchor.
+ * Whoever pays for the key that a session belongs to may read it too.
  * @throws session_not_found for a session of somebody else too; receipt_purged where none is kept
  */
 export async function readSession(
   { store, log, clock }: Context,
-  { id, owner }: { readonly id: string; readonly owner: string },
+  { id, name, account }: { readonly id: string; readonly name: string; readonly account: string },
 ): Promise<AsyncIterable<string>> {
   const now = clock();
   const newest = await store.sessions.newest(id);
-  if (newest?.owner !== owner) throw sessionNotFound();
+  const isOwn = newest?.owner === name || (name === account && newest?.account === account);
+  if (newest === null || !isOwn) throw sessionNotFound();
   keptText(newest, now);
   const receipts = store.sessions.list(id, Math.floor(now / 1000));
   return chunks(receipts, async (receipt) => {

@@ -11,8 +11,8 @@ export interface KeptStep {
 
 /** Reads the sessions that the service signs. `ReceiptStore.putReceipt` writes them. */
 export interface SessionStore {
-  /** A session with its newest receipt; null where none has the id. */
-  newest(id: string): Promise<(SessionRow & KeptStep) | null>;
+  /** A session with its newest receipt, and the account that may list that; null where none has the id. */
+  newest(id: string): Promise<(SessionRow & KeptStep & { readonly account: string | null }) | null>;
   /** The receipt at a place; null where none is. */
   at(id: string, seq: number): Promise<KeptStep | null>;
   /** Receipts that are kept at `now` (Unix seconds), in order. Those that are stored meanwhile may come too. */

@@ -45,6 +45,20 @@ export function getAnchorProof(
   return readText(transport, `/v1/anchor/${path}`, call);
 }
 
+/**
+ * Returns the COSE Receipt (RFC 9942) of an anchored hash, once a checkpoint covers the hash. Needs no key. `verifyForeign`
+ * checks it, with the 32 bytes of the hash as entry.
+ * @throws not_a_receipt, json_*, invalid_base64url; ServiceError (anchor_not_found)
+ */
+export function getCoseReceipt(
+  transport: Transport,
+  refOrHash: HashOrReceipt,
+  call?: CallOptions,
+): Promise<Uint8Array> {
+  const name = isAnchorRef(refOrHash) ? encodeURIComponent(refOrHash) : canonicalSha256(refOrHash);
+  return transport.download(`/v1/anchor/${name}/receipt.cbor`, 'application/cose', call);
+}
+
 /** Whether it is an anchor reference, and not a hash or a receipt. */
 export function isAnchorRef(refOrHash: HashOrReceipt): refOrHash is string {
   return typeof refOrHash === 'string' && refOrHash.startsWith('urn:');

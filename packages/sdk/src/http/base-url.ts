@@ -20,7 +20,7 @@ interface Place {
 }
 
 const API =
-  /^\/(?:v1\/(?:anchor|balance|compute|issuers|log)(?:[/?]|$)|checkpoint$|tile\/|mcp$|\.well-known\/x402$)/;
+  /^\/(?:v1\/(?:anchor|balance|compute|issuers|keys|log)(?:[/?]|$)|checkpoint$|tile\/|mcp$|\.well-known\/x402$)/;
 const SITE = /^\/\.well-known\/(?:issuers\/|(?:did|trust)\.json$)/;
 
 /** Returns a function that finds the place of a path. @throws invalid_field for an invalid address */

@@ -68,10 +68,17 @@ export interface Upload {
  */
 export interface Transport {
   get<T = JsonValue>(path: string, call?: CallOptions): Promise<Reply<T>>;
-  post<T = JsonValue>(path: string, members: object, call?: CallOptions): Promise<Reply<T>>;
+  /** Null sends no body. */
+  post<T = JsonValue>(path: string, members: object | null, call?: CallOptions): Promise<Reply<T>>;
+  /** As `post`, with the method PATCH. */
+  patch<T = JsonValue>(path: string, members: object, call?: CallOptions): Promise<Reply<T>>;
+  /** The JSON of an answer without content is null. */
+  delete<T = JsonValue>(path: string, call?: CallOptions): Promise<Reply<T>>;
   upload(path: string, body: Upload, call?: CallOptions): Promise<Reply>;
   /** Downloads the bytes at a path. `accept` is the media type to ask for. */
   download(path: string, accept: string, call?: CallOptions): Promise<Uint8Array>;
+  /** Reads the lines at a path as they come, until the service ends them. It is asked once, and the timeout is for the first line. */
+  lines(path: string, accept: string, call?: CallOptions): AsyncGenerator<string, void, undefined>;
 }
 
 /** Creates a transport. @throws invalid_field for an invalid address */
@@ -97,10 +104,15 @@ export function createTransport(options: TransportOptions): Transport {
     const inMemory = upload === null || upload.text !== undefined;
     if (agent !== undefined && !place.isSite && inMemory) {
       const body = upload?.text === undefined ? null : utf8(upload.text);
-      await prove(headers, { method: methodOf(upload), url: new URL(url), body }, agent);
+      await prove(headers, { method: request.method, url: new URL(url), body }, agent);
     }
     const limit = call.timeoutMs ?? timeoutMs;
-    const exchange = await exchangeOnce(url, headers, upload, { fetch, signal: call.signal, limit });
+    const { method } = request;
+    const exchange = await exchangeOnce(
+      url,
+      { method, headers, upload },
+      { fetch, signal: call.signal, limit },
+    );
     if ('failure' in exchange)
       return unreached(place.url, exchange.failure, exchange.timedOut ? limit : null);
     const { response, body } = exchange;
@@ -125,22 +137,71 @@ export function createTransport(options: TransportOptions): Transport {
     }
   };
 
-  const ask = async <T>(path: string, upload: Upload | null, call: CallOptions = {}): Promise<Reply<T>> => {
+  const ask = async <T>(
+    method: Method,
+    path: string,
+    upload: Upload | null,
+    call: CallOptions = {},
+  ): Promise<Reply<T>> => {
     const headers = headersFor(path, upload, 'application/json', call);
-    const reply = await send(path, { upload, headers, read: replyIn }, call);
+    const reply = await send(path, { method, upload, headers, read: replyIn }, call);
     return { ...reply, json: reply.json as T };
   };
 
+  async function* lines(
+    path: string,
+    accept: string,
+    { signal, timeoutMs: limit = timeoutMs }: CallOptions = {},
+  ): AsyncGenerator<string, void, undefined> {
+    const { url: base } = placeOf(path);
+    const url = `${base}${path}`;
+    const headers = headersFor(path, null, accept, {});
+    if (agent !== undefined) await prove(headers, { method: 'GET', url: new URL(url), body: null }, agent);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), limit);
+    const ended = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
+    try {
+      const response = await fetch(url, { headers, redirect: 'manual', signal: ended });
+      if (!response.ok) throw refused(base, response, new Uint8Array(await response.arrayBuffer()));
+      if (response.body === null) return;
+      const decoder = new TextDecoder();
+      let rest = '';
+      for await (const piece of piecesOf(response.body)) {
+        clearTimeout(timer);
+        const parts = (rest + decoder.decode(piece, { stream: true })).split('\n');
+        rest = parts.pop() ?? '';
+        yield* parts;
+      }
+    } catch (failure) {
+      signal?.throwIfAborted();
+      throw failure instanceof ServiceError
+        ? failure
+        : unreached(base, failure, deadline.signal.aborted ? limit : null);
+    } finally {
+      clearTimeout(timer);
+      deadline.abort();
+    }
+  }
+
   return {
-    get: (path, call) => ask(path, null, call),
-    post: async (path, members, call) => ask(path, jsonUpload(members), call),
-    upload: (path, body, call) => ask(path, body, call),
+    get: (path, call) => ask('GET', path, null, call),
+    post: async (path, members, call) =>
+      ask('POST', path, members === null ? null : jsonUpload(members), call),
+    patch: async (path, members, call) => ask('PATCH', path, jsonUpload(members), call),
+    delete: (path, call) => ask('DELETE', path, null, call),
+    upload: (path, body, call) => ask('POST', path, body, call),
     download: async (path, accept, call = {}) =>
       send(
         path,
-        { upload: null, headers: headersFor(path, null, accept, call), read: (_, body) => body },
+        {
+          method: 'GET',
+          upload: null,
+          headers: headersFor(path, null, accept, call),
+          read: (_, body) => body,
+        },
         call,
       ),
+    lines,
   };
 }
 
@@ -151,6 +212,7 @@ export function fetchOf({ fetch }: Pick<TransportOptions, 'fetch'>): Fetch {
 
 /** A request as each attempt sends it. `read` throws json_* for an answer that is not valid. */
 interface Requested<T> {
+  readonly method: Method;
   readonly upload: Upload | null;
   readonly headers: Headers;
   readonly read: (response: Response, body: Uint8Array) => T;
@@ -166,9 +228,7 @@ function jsonUpload(members: object): Upload {
   return { contentType: 'application/json', repeatable: true, text, open: async () => text };
 }
 
-function methodOf(upload: Upload | null): 'GET' | 'POST' {
-  return upload === null ? 'GET' : 'POST';
-}
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 type Exchange =
   | { readonly response: Response; readonly body: Uint8Array }
@@ -177,8 +237,7 @@ type Exchange =
 /** Sends one request and reads its answer. Network errors are returned, not thrown. */
 async function exchangeOnce(
   url: string,
-  headers: Headers,
-  upload: Upload | null,
+  { method, headers, upload }: Pick<Requested<unknown>, 'method' | 'headers' | 'upload'>,
   { fetch, signal, limit }: { fetch: Fetch; signal: AbortSignal | undefined; limit: number },
 ): Promise<Exchange> {
   const deadline = new AbortController();
@@ -197,7 +256,7 @@ async function exchangeOnce(
     };
     const body = await upload?.open({ signal: ended, answered: answered.signal, onPiece, onFailure });
     const init: RequestInit & { duplex?: 'half' } = {
-      method: methodOf(upload),
+      method,
       headers,
       // Redirects are not followed, because an API key and a receipt's text are for this service only.
       redirect: 'manual',
@@ -221,6 +280,16 @@ async function exchangeOnce(
   }
 }
 
-function replyIn({ headers }: Response, body: Uint8Array): Reply {
-  return { json: parseJson(body), text: new TextDecoder().decode(body), headers };
+/** The pieces of a body. Not every browser iterates over one. */
+async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+function replyIn({ status, headers }: Response, body: Uint8Array): Reply {
+  return { json: status === 204 ? null : parseJson(body), text: new TextDecoder().decode(body), headers };
 }

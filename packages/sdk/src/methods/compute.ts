@@ -4,6 +4,7 @@ import type {
   BenchmarkNode,
   ComputeDescriptor,
   Estimate,
+  Feedback,
   GetCompressionStatsAnswer,
   ListModelsAnswer,
   Model,
@@ -32,6 +33,11 @@ export interface ComputeMethods {
    * @param didOrKeyId a DID that signs, or the id of the API key
    */
   getUsage(didOrKeyId: string, params?: PeriodParams, call?: CallOptions): Promise<Usage>;
+  /**
+   * Rates the answer of a call that the same credentials paid for. The first rating stands.
+   * @throws ServiceError (receipt_not_found, rated_otherwise, missing_field, conflicting_fields)
+   */
+  rateCall(params: RateCallParams, call?: CallOptions): Promise<Feedback>;
   /** Reads what compression saved, of all callers and of the caller. */
   getCompressionStats(call?: CallOptions): Promise<GetCompressionStatsAnswer>;
   /** Reads the signed benchmark of compression. `verifyReceipt` checks it, as it does the three nodes below. */
@@ -39,6 +45,16 @@ export interface ComputeMethods {
   getSemanticBenchmark(call?: CallOptions): Promise<BenchmarkNode>;
   getTemporalBenchmark(call?: CallOptions): Promise<BenchmarkNode>;
   getModalityBenchmark(call?: CallOptions): Promise<BenchmarkNode>;
+}
+
+/** A rating with either `score` or `label`. */
+export interface RateCallParams {
+  readonly receiptId: string;
+  /** From 0 for a useless answer to 100 for one as good as can be. */
+  readonly score?: number | undefined;
+  readonly label?: 'good' | 'bad' | undefined;
+  /** At most 500 characters for the operator. */
+  readonly comment?: string | undefined;
 }
 
 /** A period of days or instants in UTC. */
@@ -57,6 +73,8 @@ export function computeMethods(transport: Transport): ComputeMethods {
     estimateChatCompletion: (request, call) => send(transport, '/v1/compute/estimate', request, call),
     getUsage: (didOrKeyId, { from, to } = {}, call) =>
       read(transport, `/v1/compute/usage/${encodeURIComponent(didOrKeyId)}`, call, { from, to }),
+    rateCall: ({ receiptId, score, label, comment }, call) =>
+      send(transport, '/v1/compute/feedback', { receipt_id: receiptId, score, label, comment }, call),
     getCompressionStats: (call) => read(transport, '/v1/compute/compression/stats', call),
     getBenchmark: (call) => read(transport, '/v1/compute/benchmark', call),
     getSemanticBenchmark: (call) => read(transport, '/v1/compute/benchmark/semantic', call),

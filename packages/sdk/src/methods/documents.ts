@@ -2,6 +2,33 @@
 // After a change of the document: TALLY_WRITE_SDK_TYPES=1 npx vitest run e2e/sdk-operations.test.ts
 
 import type { EnvelopeReceipt } from '../receipts/documents.ts';
+/** An API key, without the key itself. */
+export interface ApiKey {
+  /** The id of an API key, which is no secret. */
+  readonly id: string;
+  /** Its name; null where it has none. */
+  readonly name: string | null;
+  /** When it was made. */
+  readonly created_at: string;
+  /** When a request last came with it, to within some seconds; null where none did. */
+  readonly last_used_at: string | null;
+  /** When it stops working; null for never. */
+  readonly expires_at: string | null;
+  /** When it was revoked; null where it was not. */
+  readonly revoked_at: string | null;
+  /** Whether it may make and change keys of the account. */
+  readonly manages: boolean;
+  /** Whether prompt and answer of its calls are kept where the operator allows it and the call does not say `svc.keep` itself. */
+  readonly keep: boolean;
+  readonly limits: Limits;
+  /** What its calls were charged. */
+  readonly spent: {
+    /** What its calls of this UTC day were charged, in USDC. */
+    readonly day_usdc: string;
+    /** What its calls of this calendar month (UTC) were charged, in USDC. */
+    readonly month_usdc: string;
+  };
+}
 /** What is in an account. */
 export interface Balance {
   /** The ledger account: `caller:` and the id of the API key or the DID; `development` where nobody is named. */
@@ -239,6 +266,201 @@ export interface BuyKeyAnswer {
   readonly paid_until: string;
   readonly settlement: Settlement;
 }
+/** Prompt and answer of a call. */
+export interface CallContent {
+  /** When it is deleted. */
+  readonly kept_until: string;
+  /** The body as the caller sent it; null if it is too long to be kept. */
+  readonly request: {
+    readonly [name: string]: unknown;
+  } | null;
+  /** The body that went to the provider, after routing and compression: in the caller’s protocol where the provider speaks it, otherwise as a chat completion. Null if it is too long to be kept. */
+  readonly sent: {
+    readonly [name: string]: unknown;
+  } | null;
+  /** The answer without `svc`. Of a stream, what was passed on, put together as one chat completion. Null if it is too long to be kept. */
+  readonly answer: {
+    readonly [name: string]: unknown;
+  } | null;
+}
+/** Sums of calls in a bucket of time. */
+export interface CallCount {
+  /** When the bucket begins. */
+  readonly at: string;
+  /** The model, provider, status or key; null with `by=none`, or where a call has none. */
+  readonly by: string | null;
+  /** Number of calls. */
+  readonly calls: number;
+  /** Of them, those that ended with an error. */
+  readonly errors: number;
+  /** What they were charged, in USDC. */
+  readonly cost_usdc: string;
+  /** What compression saved, in USDC. */
+  readonly saving_usdc: string;
+  /** Tokens of the prompts. */
+  readonly prompt_tokens: number;
+  /** Tokens of the answers. */
+  readonly completion_tokens: number;
+  /** Median of `total_ms`; null where none is known. */
+  readonly p50_ms: number | null;
+  /** The `total_ms` that 95 % of the calls stay below. */
+  readonly p95_ms: number | null;
+}
+/** A call of a model with everything that is known of it. */
+export interface CallDetail {
+  /** The id of the receipt; `call_…` for a call without one. */
+  readonly id: string;
+  /** When the call ended. */
+  readonly at: string;
+  /** The id of the receipt; null for a call that was not billed. */
+  readonly receipt_id: string | null;
+  /** The model that answered, or that a failed call was sent to; null if none was chosen. */
+  readonly model: string | null;
+  /** The model that was asked for. */
+  readonly requested_model: string;
+  /** The provider of the model. */
+  readonly provider: string | null;
+  /** Why the model was chosen: `outcome.why` of the routing. */
+  readonly route_reason: string | null;
+  /** Whether the answer was streamed. */
+  readonly stream: boolean;
+  /** Tokens of the prompt, as billed. */
+  readonly prompt_tokens: number | null;
+  /** Tokens of the answer, as billed. */
+  readonly completion_tokens: number | null;
+  /** Of the prompt, those read from the provider’s cache. */
+  readonly cached_tokens: number | null;
+  /** What the call was charged, in USDC. */
+  readonly cost_usdc: string;
+  /** What compression saved, in USDC. */
+  readonly saving_usdc: string;
+  /** Milliseconds to the first byte of the answer; null where it is not known. */
+  readonly first_byte_ms: number | null;
+  /** Milliseconds to the end of the call; null where it is not known, as after a crash. */
+  readonly total_ms: number | null;
+  /** The HTTP status of the answer. */
+  readonly status: number;
+  /** The code of the error that was answered, or that ended a stream early. */
+  readonly error_code: string | null;
+  /** The DID that the call was made under. */
+  readonly did: string | null;
+  /** The id of an API key, which is no secret. */
+  readonly key: string | null;
+  /** The `svc.session` of the call. */
+  readonly session: string | null;
+  /** The `svc.tags` of the call. */
+  readonly tags: {
+    readonly [name: string]: string;
+  };
+  /** The hash of the request, as the receipt has it; null for a call without a receipt. */
+  readonly request_hash: string | null;
+  /** The purpose in the receipt. */
+  readonly purpose: string;
+  /** The profile of the receipt. */
+  readonly profile: string | null;
+  /** Whether prompt and answer are kept: `GET /v1/compute/calls/{id}/content`. */
+  readonly content_kept: boolean;
+  /** The steps of the call, in the order of their beginnings; empty where it is not known. */
+  readonly timeline: readonly {
+    /** The step; `route` includes `compress`, `tries` every call of a provider. */
+    readonly step: 'compress' | 'route' | 'reserve' | 'tries' | 'first_byte' | 'settle';
+    /** Milliseconds from the call’s acceptance to the beginning of this. */
+    readonly at_ms: number;
+    /** How many milliseconds it took. */
+    readonly ms: number;
+  }[];
+  /** Tries that failed. */
+  readonly tries: readonly {
+    /** The model that was tried. */
+    readonly model: string;
+    /** What went wrong. */
+    readonly kind: string;
+    /** The provider’s HTTP status, if it gave one. */
+    readonly status: number | null;
+    /** Milliseconds from the call’s acceptance to the beginning of this. */
+    readonly at_ms: number;
+    /** How many milliseconds it took. */
+    readonly ms: number;
+  }[];
+  /** The try that the answer came from, until the answer began, or was there in one piece; null where there was none, or it is not known. */
+  readonly answered: {
+    /** The model that answered. */
+    readonly model: string;
+    /** Its provider. */
+    readonly provider: string;
+    /** Milliseconds from the call’s acceptance to the beginning of this. */
+    readonly at_ms: number;
+    /** How many milliseconds it took. */
+    readonly ms: number;
+  } | null;
+  /** Why the model was chosen: what `tally route explain` reads. */
+  readonly routing: {
+    readonly [name: string]: unknown;
+  } | null;
+  /** The bill, as `svc.billing` of an answer has it with `svc.explain`. */
+  readonly billing: {
+    readonly [name: string]: unknown;
+  } | null;
+  /** What became of the prompt, as `svc.compression` of an answer has it with `svc.explain`. */
+  readonly compression: {
+    readonly [name: string]: unknown;
+  } | null;
+}
+/** A call of a model, as its caller’s list shows it. */
+export interface CallRow {
+  /** The id of the receipt; `call_…` for a call without one. */
+  readonly id: string;
+  /** When the call ended. */
+  readonly at: string;
+  /** The id of the receipt; null for a call that was not billed. */
+  readonly receipt_id: string | null;
+  /** The model that answered, or that a failed call was sent to; null if none was chosen. */
+  readonly model: string | null;
+  /** The model that was asked for. */
+  readonly requested_model: string;
+  /** The provider of the model. */
+  readonly provider: string | null;
+  /** Why the model was chosen: `outcome.why` of the routing. */
+  readonly route_reason: string | null;
+  /** Whether the answer was streamed. */
+  readonly stream: boolean;
+  /** Tokens of the prompt, as billed. */
+  readonly prompt_tokens: number | null;
+  /** Tokens of the answer, as billed. */
+  readonly completion_tokens: number | null;
+  /** Of the prompt, those read from the provider’s cache. */
+  readonly cached_tokens: number | null;
+  /** What the call was charged, in USDC. */
+  readonly cost_usdc: string;
+  /** What compression saved, in USDC. */
+  readonly saving_usdc: string;
+  /** Milliseconds to the first byte of the answer; null where it is not known. */
+  readonly first_byte_ms: number | null;
+  /** Milliseconds to the end of the call; null where it is not known, as after a crash. */
+  readonly total_ms: number | null;
+  /** The HTTP status of the answer. */
+  readonly status: number;
+  /** The code of the error that was answered, or that ended a stream early. */
+  readonly error_code: string | null;
+  /** The DID that the call was made under. */
+  readonly did: string | null;
+  /** The id of an API key, which is no secret. */
+  readonly key: string | null;
+  /** The `svc.session` of the call. */
+  readonly session: string | null;
+  /** The `svc.tags` of the call. */
+  readonly tags: {
+    readonly [name: string]: string;
+  };
+  /** The hash of the request, as the receipt has it; null for a call without a receipt. */
+  readonly request_hash: string | null;
+  /** The purpose in the receipt. */
+  readonly purpose: string;
+  /** The profile of the receipt. */
+  readonly profile: string | null;
+  /** Whether prompt and answer are kept: `GET /v1/compute/calls/{id}/content`. */
+  readonly content_kept: boolean;
+}
 /** A place in a law or a standard. */
 export interface Citation {
   /** The citation as one writes it. */
@@ -361,6 +583,25 @@ export interface ComputeDescriptor {
     readonly [name: string]: unknown;
   };
 }
+/** What supersedes it; null if nothing does. */
+export type CorrectionLink = {
+  /** The id of the envelope that links both receipts. */
+  readonly link_id: string;
+  /** The id of the other receipt. */
+  readonly receipt_id: string;
+  /** Its anchored hash. */
+  readonly receipt_sha256: string;
+  /** Why, in words; null if nobody said. */
+  readonly reason: string | null;
+  /** When the envelope was issued. */
+  readonly at: string;
+} | null;
+export interface CountCallsAnswer {
+  /** One entry for each bucket and group. */
+  readonly data: readonly CallCount[];
+  /** The time from which on calls were counted; null where all of the period were. */
+  readonly counted_from: string | null;
+}
 /** A DID document (W3C DID Core). */
 export interface DidDocument {
   /** The did:web of the service. */
@@ -390,6 +631,7 @@ export interface Estimate {
     readonly [name: string]: unknown;
   };
   readonly compression: Compression;
+  /** What 1,000,000 tokens cost. */
   readonly price_per_million_tokens: Price;
   /** What the call would be charged. */
   readonly cost: {
@@ -444,6 +686,21 @@ export interface EvidenceExport {
   /** Size of the bundle. */
   readonly bytes: number;
 }
+/** How a caller rates an answer. */
+export interface Feedback {
+  /** Id of the receipt of the rated call. */
+  readonly receipt_id: string;
+  /** Id of the model that answered. */
+  readonly model: string;
+  /** From 0 for a useless answer to 100 for one as good as can be. */
+  readonly score: number;
+  /** `good` is a score of 100, `bad` one of 0. */
+  readonly label: 'good' | 'bad' | null;
+  /** As it was given. */
+  readonly comment: string | null;
+  /** When the call was rated. */
+  readonly rated_at: string;
+}
 export interface GetBalanceStatementAnswer {
   /** The ledger account: `caller:` and the id of the API key or the DID; `development` where nobody is named. */
   readonly account: string;
@@ -479,12 +736,23 @@ export interface GetCompressionStatsAnswer {
       })
     | null;
 }
+export interface GetCorrectionsAnswer {
+  /** The id of this receipt. */
+  readonly receipt_id: string;
+  readonly corrected_by: CorrectionLink;
+  /** What it supersedes; null if nothing. */
+  readonly corrects: CorrectionLink;
+}
 export interface GetLeaderboardAnswer {
   /** The members. */
   readonly members: readonly (Member & {
     /** Its place, from 1. */
     readonly rank: number;
   })[];
+}
+export interface GetLimitsAnswer {
+  /** The caller itself first; empty for a caller without an account. */
+  readonly data: readonly SpenderLimits[];
 }
 /** An order of a key or a top-up. */
 export interface KeyOrder {
@@ -513,9 +781,57 @@ export interface KeyOrder {
     readonly [name: string]: unknown;
   } | null;
 }
+/** Limits of calls. A member that is absent or null is no limit. */
+export interface Limits {
+  /** What the calls of a UTC day may cost, in USDC. */
+  readonly day_usdc?: string | null;
+  /** What the calls of a calendar month (UTC) may cost, in USDC. */
+  readonly month_usdc?: string | null;
+  /** Calls in a minute. */
+  readonly requests_per_minute?: number | null;
+  /** Tokens in a minute, of prompts and answers; a call under way counts with the most that it may use. */
+  readonly tokens_per_minute?: number | null;
+  /** Ids or aliases of the models that may serve calls, and no others. */
+  readonly models?: readonly string[] | null;
+  /** Names of the providers that may serve calls, and no others. */
+  readonly providers?: readonly string[] | null;
+  /** The dearest model that may serve calls. */
+  readonly max_price?: {
+    /** The most for 1,000,000 tokens of the prompt, in USDC. */
+    readonly prompt?: string | null;
+    /** The most for 1,000,000 tokens of the answer, in USDC. */
+    readonly completion?: string | null;
+    /** The most that a call is expected to cost, in USDC. */
+    readonly request?: string | null;
+  } | null;
+}
+export interface ListAnchorsAnswer {
+  /** The rows, newest first. */
+  readonly data: readonly LogLeaf[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
+}
+export interface ListCallsAnswer {
+  /** The rows, newest first. */
+  readonly data: readonly CallRow[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
+}
 export interface ListEvidenceExportsAnswer {
   /** Oldest first. */
   readonly exports: readonly EvidenceExport[];
+}
+export interface ListKeysAnswer {
+  /** The keys, newest first. */
+  readonly data: readonly ApiKey[];
+  /** The `cursor` of the next page; null on the last one. */
+  readonly next_cursor: string | null;
+}
+export interface ListLeavesAnswer {
+  /** The rows, newest first. */
+  readonly data: readonly LogLeaf[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
 }
 export interface ListModelsAnswer {
   /** Always this. */
@@ -524,12 +840,111 @@ export interface ListModelsAnswer {
   readonly data: readonly Model[];
 }
 export interface ListPostingsAnswer {
-  /** The postings. */
+  /** The rows, newest first. */
+  readonly data: readonly Posting[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
+  /** The same as `data`. */
   readonly postings: readonly Posting[];
+}
+export interface ListReceiptsAnswer {
+  /** The rows, newest first. */
+  readonly data: readonly ListedReceipt[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
+}
+export interface ListSessionsAnswer {
+  /** The rows, newest first. */
+  readonly data: readonly ListedSession[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
+}
+export interface ListTenantReceiptsAnswer {
+  /** The rows, newest first. */
+  readonly data: readonly ListedReceipt[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
+}
+export interface ListWebhookDeliveriesAnswer {
+  /** The rows, newest first. */
+  readonly data: readonly WebhookDelivery[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
+}
+export interface ListWebhooksAnswer {
+  /** The rows, newest first. */
+  readonly data: readonly Webhook[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
 }
 export interface ListWithdrawalsAnswer {
   /** The withdrawals, oldest first. */
   readonly withdrawals: readonly Withdrawal[];
+}
+/** A receipt in a list: `GET /v1/receipt/{id}` answers it whole. */
+export interface ListedReceipt {
+  /** The id of the receipt. */
+  readonly receipt_id: string;
+  /** When it was issued. */
+  readonly at: string;
+  /** Its profile, or `metering`. */
+  readonly profile: string;
+  /** The purpose that it states. */
+  readonly purpose: string | null;
+  /** The agent that it names. */
+  readonly did: string | null;
+  /** The API key that it was made with. */
+  readonly key: string | null;
+  /** The model of the call that it is of. */
+  readonly model: string | null;
+  /** The provider of that model. */
+  readonly provider: string | null;
+  /** How that call ended: `error` where its answer broke off. */
+  readonly status: 'ok' | 'error' | null;
+  /** SHA-256 of the request or the subject, in hex. */
+  readonly request_hash: string | null;
+  /** The session that it is a step of. */
+  readonly session: string | null;
+  /** What was paid for it; null where that is not known. */
+  readonly cost_usdc: string | null;
+  /** Its place in the log. */
+  readonly anchored: {
+    /** From 0; null if it is not in the log. */
+    readonly leaf_index: number | null;
+  };
+  /** Until when the service keeps it. */
+  readonly expires_at: string;
+}
+/** A session in a list. */
+export interface ListedSession {
+  /** Its id: the `svc.session` of its calls, or the `session_id` that it was opened with. */
+  readonly session: string;
+  /** When its first call ended or its first receipt was issued. */
+  readonly at: string;
+  /** When its last call ended or its last receipt was issued, so far. */
+  readonly last_at: string;
+  /** Calls of models under its id. */
+  readonly calls: number;
+  /** Calls among them that went wrong. */
+  readonly errors: number;
+  /** Receipts of the session that the service signed; 0 where it was not opened here. */
+  readonly receipts: number;
+  /** Receipts among them of calls of tools. */
+  readonly tool_calls: number;
+  /** What its calls and its receipts cost. */
+  readonly cost_usdc: string;
+}
+/** A hash in the log. */
+export interface LogLeaf {
+  /** Its place in the log, from 0. */
+  readonly leaf_index: number;
+  /** SHA-256 of the canonical JSON (JCS, RFC 8785) of the anchored document: base64url, 43 characters. */
+  readonly canonical_sha256: string;
+  /** The posting that it was scheduled for, to the minute (UTC). */
+  readonly batch_id: string;
+  /** A reference by which `GET /v1/anchor/{anchor_ref}` finds it, now and later. */
+  readonly anchor_ref: string;
+  readonly posting: Posting;
 }
 /** How far the anchor log is. Nothing of it is signed. */
 export interface LogStatus {
@@ -562,6 +977,8 @@ export interface LogStatus {
     /** The account that posts. */
     readonly address: string;
   } | null;
+  /** The keys of the witnesses that are asked to cosign checkpoints: C2SP verifier keys of type 0x04. */
+  readonly witnesses: readonly string[];
 }
 /** A DID that is registered. */
 export interface Member {
@@ -600,9 +1017,43 @@ export interface Model {
     readonly context: number;
     /** The most tokens of an answer. */
     readonly max_output: number | null;
+    /** The lengths of an embedding model’s vectors, as far as they are known. */
+    readonly dimensions?: {
+      /** The length where none is asked for. */
+      readonly default: number;
+      /** The shorter ones that can be asked for. */
+      readonly shorter: 'any' | readonly number[];
+    };
     /** What the model takes, such as `tools`. */
     readonly abilities: readonly string[];
+    /** What 1,000,000 tokens cost. */
     readonly price_per_million_tokens: Price;
+    /** Other prices, for some calls. Of those that apply, the last one counts. */
+    readonly tariffs: readonly {
+      /** Only for prompts of more tokens than this; null for any. */
+      readonly above_tokens: number | null;
+      /** Only for calls that the provider served so; null for any. */
+      readonly service_tier: 'batch' | 'flex' | 'priority' | null;
+      /** What 1,000,000 tokens cost. */
+      readonly price_per_million_tokens: Price;
+    }[];
+    /** Where the prices are from; null for a free model, or one that the operator priced. */
+    readonly price_source: {
+      /** The page that states the prices. */
+      readonly page: string;
+      /** The day on which it was read. */
+      readonly read_on: string;
+      /** Whether a stored copy was read, which may be older than that day. */
+      readonly copy: boolean;
+      /** The last day on which the page promises them; null if it does not say. */
+      readonly valid_until: string | null;
+    } | null;
+    /** The day on which its provider shuts it down; null if none is announced. */
+    readonly retires_at: string | null;
+    /** What its provider recommends instead. */
+    readonly successors: readonly string[];
+    /** What is wrong with the entry, or will be. With `retired` and `price_outdated` the model is not called. */
+    readonly warning: 'retired' | 'price_outdated' | 'retires_soon' | 'price_old' | null;
     /** What it runs on, as far as is known. */
     readonly hardware: string | null;
     /** Where it runs, as far as is known. */
@@ -623,6 +1074,64 @@ export interface Money {
   readonly usdc: string;
   /** The same amount in nano-USDC. */
   readonly nano: string;
+}
+/** An API key that was just made, with the key itself. */
+export interface NewApiKey {
+  /** The id of an API key, which is no secret. */
+  readonly id: string;
+  /** Its name; null where it has none. */
+  readonly name: string | null;
+  /** When it was made. */
+  readonly created_at: string;
+  /** When a request last came with it, to within some seconds; null where none did. */
+  readonly last_used_at: string | null;
+  /** When it stops working; null for never. */
+  readonly expires_at: string | null;
+  /** When it was revoked; null where it was not. */
+  readonly revoked_at: string | null;
+  /** Whether it may make and change keys of the account. */
+  readonly manages: boolean;
+  /** Whether prompt and answer of its calls are kept where the operator allows it and the call does not say `svc.keep` itself. */
+  readonly keep: boolean;
+  readonly limits: Limits;
+  /** What its calls were charged. */
+  readonly spent: {
+    /** What its calls of this UTC day were charged, in USDC. */
+    readonly day_usdc: string;
+    /** What its calls of this calendar month (UTC) were charged, in USDC. */
+    readonly month_usdc: string;
+  };
+  /** The key itself. It is shown here and never again. */
+  readonly key: string;
+}
+/** A webhook with its secret, which is shown this once. */
+export interface NewWebhook {
+  /** Its id. */
+  readonly id: string;
+  /** Where messages are sent: an https URL without user name and fragment, at most 2048 characters. */
+  readonly url: string;
+  /** What it is told of (docs/webhooks.md). */
+  readonly events: readonly (
+    | 'balance.low'
+    | 'budget.reached'
+    | 'key.revoked'
+    | 'anchor.final'
+    | 'status.changed'
+  )[];
+  /** Whether messages are sent to it. */
+  readonly enabled: boolean;
+  /** `owner`: you disabled it. `failing`: it accepted nothing for three days. `gone`: it answered 410. Null while it is enabled. */
+  readonly disabled_because: 'owner' | 'failing' | 'gone' | null;
+  /** When it was disabled; null while it is enabled. */
+  readonly disabled_at: string | null;
+  /** Since when every attempt has failed; null after one that was accepted. */
+  readonly failing_since: string | null;
+  /** Until when messages carry a signature by the secret before as well; null if none was rotated away, or it no longer signs. */
+  readonly previous_secret_until: string | null;
+  /** When it was made. */
+  readonly created_at: string;
+  /** The secret that its messages are signed with: `whsec_` and base64. It is shown this once. */
+  readonly secret: string;
 }
 /** What can be paid for by x402. */
 export interface Payable {
@@ -664,8 +1173,8 @@ export interface PaymentInstructions {
   /** The number of blocks after which the transfer counts. */
   readonly confirmations: number;
 }
-/** A root that goes to the chain. */
-export interface Posting {
+/** The first posting whose root covers it; null until there is one. */
+export type Posting = {
   /** From 1, one for each posting. */
   readonly sequence: number;
   /** The number of leaves that the root covers. */
@@ -682,8 +1191,8 @@ export interface Posting {
   readonly block_height: number | null;
   /** The block’s own time. */
   readonly block_time: string | null;
-}
-/** What 1,000,000 tokens cost. */
+} | null;
+/** By the tariff of the first call. */
 export interface Price {
   /** Of prompt tokens. */
   readonly input: Money;
@@ -693,6 +1202,8 @@ export interface Price {
   readonly cache_read: Money;
   /** Of prompt tokens written to the provider’s cache. */
   readonly cache_write: Money;
+  /** Of those that the cache keeps for an hour or longer. */
+  readonly cache_write_long: Money;
 }
 /** What everything costs and how it is paid. */
 export interface Pricing {
@@ -1046,6 +1557,19 @@ export interface Settlement {
   /** The transaction, where it is known already. */
   readonly tx: string | null;
 }
+/** What calls count in: its limits and spending. */
+export interface SpenderLimits {
+  /** The id of the API key, or the DID. */
+  readonly spender: string;
+  readonly limits: Limits;
+  /** What its calls were charged. */
+  readonly spent: {
+    /** What its calls of this UTC day were charged, in USDC. */
+    readonly day_usdc: string;
+    /** What its calls of this calendar month (UTC) were charged, in USDC. */
+    readonly month_usdc: string;
+  };
+}
 /** How the service is, signed (spec/status.md). */
 export interface Status {
   /** Always this. */
@@ -1132,6 +1656,10 @@ export interface StatusModel {
   /** When the endpoint or model entered this `state`. */
   readonly since: string;
 }
+export interface TestWebhookAnswer {
+  /** The id of the message. */
+  readonly id: string;
+}
 export interface TopUpBalanceAnswer {
   /** The ledger account that was credited. */
   readonly account: string;
@@ -1209,6 +1737,60 @@ export type VerifyMemberAnswer =
       /** Its share of what compression saves, in percent. */
       readonly spread_pct: number;
     };
+/** A webhook, without its secret. */
+export interface Webhook {
+  /** Its id. */
+  readonly id: string;
+  /** Where messages are sent: an https URL without user name and fragment, at most 2048 characters. */
+  readonly url: string;
+  /** What it is told of (docs/webhooks.md). */
+  readonly events: readonly (
+    | 'balance.low'
+    | 'budget.reached'
+    | 'key.revoked'
+    | 'anchor.final'
+    | 'status.changed'
+  )[];
+  /** Whether messages are sent to it. */
+  readonly enabled: boolean;
+  /** `owner`: you disabled it. `failing`: it accepted nothing for three days. `gone`: it answered 410. Null while it is enabled. */
+  readonly disabled_because: 'owner' | 'failing' | 'gone' | null;
+  /** When it was disabled; null while it is enabled. */
+  readonly disabled_at: string | null;
+  /** Since when every attempt has failed; null after one that was accepted. */
+  readonly failing_since: string | null;
+  /** Until when messages carry a signature by the secret before as well; null if none was rotated away, or it no longer signs. */
+  readonly previous_secret_until: string | null;
+  /** When it was made. */
+  readonly created_at: string;
+}
+/** A message to a webhook, and what became of it. */
+export interface WebhookDelivery {
+  /** The id of the message, sent as `webhook-id`. */
+  readonly id: string;
+  /** The event, or `webhook.test`. */
+  readonly type: string;
+  /** When the message was made. */
+  readonly at: string;
+  /** What became of it. */
+  readonly state: 'waiting' | 'delivered' | 'failed';
+  /** How often it was sent. */
+  readonly attempts: number;
+  /** When it is sent again; null if it is not. */
+  readonly next_attempt_at: string | null;
+  /** When it was sent last; null before. */
+  readonly last_attempt_at: string | null;
+  /** HTTP status of the last answer; null without one. */
+  readonly status: number | null;
+  /** Why the last attempt failed. */
+  readonly problem: string | null;
+  /** Milliseconds that the last attempt took. */
+  readonly took_ms: number | null;
+  /** What is sent: `type`, `timestamp` and `data`. */
+  readonly message: {
+    readonly [name: string]: unknown;
+  };
+}
 /** A withdrawal, and what became of it. */
 export interface Withdrawal {
   /** The id of the withdrawal. */

@@ -1,13 +1,11 @@
 import type { CallOptions, Transport } from '../http/transport.ts';
-import type { ListPostingsAnswer, LogStatus } from './documents.ts';
+import type { LogStatus } from './documents.ts';
 import { read, readText } from './read.ts';
 
 /** The anchor log in the C2SP formats, and what it says of itself. Needs no key. */
 export interface LogMethods {
   /** Reads the log's name, key and size, and the time of its next posting. Nothing of it is signed. */
   getLogStatus(call?: CallOptions): Promise<LogStatus>;
-  /** Lists the roots posted to the chain, newest first. @param params `limit`: 1 to 100; 20 when absent */
-  listPostings(params?: LimitParams, call?: CallOptions): Promise<ListPostingsAnswer>;
   /** Reads the newest checkpoint, a C2SP signed note. @throws ServiceError (not_found while there is none) */
   getCheckpoint(call?: CallOptions): Promise<string>;
   /**
@@ -26,7 +24,6 @@ export interface LimitParams {
 export function logMethods(transport: Transport): LogMethods {
   return {
     getLogStatus: (call) => read(transport, '/v1/log', call),
-    listPostings: ({ limit } = {}, call) => read(transport, '/v1/log/postings', call, { limit }),
     getCheckpoint: (call) => readText(transport, '/checkpoint', call),
     getTile: (path, call) => {
       const escaped = path.split('/').map(encodeURIComponent).join('/');

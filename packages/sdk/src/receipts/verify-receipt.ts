@@ -4,6 +4,7 @@ import {
   type SettlementTransaction,
   type Verification,
   verifyParsed,
+  type WitnessPolicy,
 } from '@tallystick/core';
 import { type KnownIssuers, knownIssuers } from '../trust/known-issuers.ts';
 import { type ReceiptInput, readReceipt } from './read.ts';
@@ -22,6 +23,8 @@ export interface VerifyReceiptOptions extends KnownIssuers {
   readonly transaction?: AnchorTransaction | null | undefined;
   /** The transaction that the receipt names as its settlement, likewise: without it, nothing is known about the payment. */
   readonly settlement?: SettlementTransaction | null | undefined;
+  /** Witnesses that must have cosigned the anchor's checkpoint (`parseWitnessPolicy`); the verdict is `witnessed`. */
+  readonly witnessPolicy?: WitnessPolicy | undefined;
 }
 
 /**
@@ -32,7 +35,16 @@ export interface VerifyReceiptOptions extends KnownIssuers {
  */
 export async function verifyReceipt(
   receipt: ReceiptInput,
-  { trust, issuer, now = Date.now(), evidence, anchor, transaction, settlement }: VerifyReceiptOptions = {},
+  {
+    trust,
+    issuer,
+    now = Date.now(),
+    evidence,
+    anchor,
+    transaction,
+    settlement,
+    witnessPolicy,
+  }: VerifyReceiptOptions = {},
 ): Promise<Verification> {
   const document = readReceipt(receipt);
   return verifyParsed(document, {
@@ -42,5 +54,6 @@ export async function verifyReceipt(
     anchor: anchor === undefined ? undefined : readReceipt(anchor),
     transaction,
     settlement,
+    witnessPolicy,
   });
 }

@@ -1,3 +1,4 @@
+import { TallyError } from '@tallystick/core';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import { type CheckedTrust, type CheckTrustOptions, checkTrust } from './check-trust.ts';
 import type { TrustStore } from './trust-store.ts';
@@ -20,4 +21,25 @@ export async function fetchTrust(
   const checked = await checkTrust(text, { root, pin: pin ?? (await store.load())?.pin });
   await store.save({ pin: checked.pin, bundle: checked.bundle });
   return checked;
+}
+
+/**
+ * Fetches the trust bundle of a version as it was published, and checks it but for its expiry: it must be of the given root,
+ * else of the one that the store has pinned. Nothing is saved.
+ * @throws ServiceError (trust_not_found), and as `checkTrust`
+ */
+export async function trustVersion(
+  transport: Transport,
+  store: TrustStore,
+  version: number,
+  { root }: Pick<FetchTrustParams, 'root'> = {},
+  call?: CallOptions,
+): Promise<CheckedTrust> {
+  const { text } = await transport.get(`/.well-known/trust/${version}.json`, call);
+  const checked = await checkTrust(text, { root: root ?? (await store.load())?.pin.root, now: 0 });
+  if (checked.bundle.version === version) return checked;
+  throw new TallyError(
+    'trust_invalid',
+    `The bundle is of version ${checked.bundle.version}, not ${version}.`,
+  );
 }

@@ -8,6 +8,8 @@ import { bindSocket } from './unix-socket.ts';
 
 /** An app with what must be closed after the last request. */
 export interface Served extends App {
+  /** Ends the answers that go on until their clients leave. Called when draining begins. */
+  leave?(): void;
   /**
    * Ends the answers that still run when draining has taken too long; each tells its caller so. Resolves within
    * seconds, once what was delivered is billed. The connections are closed soon after.
@@ -25,6 +27,15 @@ export interface ListenOptions {
   readonly port: number;
   /** File descriptor of a TCP socket that already listens, instead of `host` and `port`. */
   readonly fd?: number | null;
+  /**
+   * Address at which other processes of the service listen already: this one then listens only once it is open, since
+   * whoever reaches it meanwhile would be refused.
+   */
+  readonly joins?: AddressInfo | null;
+  /** Resolves when the service is to close without a signal. */
+  readonly ended?: Promise<unknown> | undefined;
+  /** Whether a second signal ends the process at once. */
+  readonly impatient?: boolean;
   /** Opens the service once its address is known. Until then `/healthz` answers 200 and everything else 503. */
   readonly open: (address: AddressInfo) => Promise<Served>;
   /** The public URL whose error pages problem documents link to. */
@@ -74,6 +85,9 @@ export async function listen({
   socketMode = 0o660,
   port,
   fd = null,
+  joins = null,
+  ended,
+  impatient = true,
   open,
   receiptsUrl = () => '',
   lameDuckMs = 0,
@@ -87,7 +101,8 @@ export async function listen({
   const endEarly = (): void => process.exit();
   process.on('SIGTERM', endEarly).on('SIGINT', endEarly);
   try {
-    const address = await bindTo(server, { host, port, fd, socketMode });
+    const where = { host, port, fd, socketMode };
+    const address = joins ?? (await bindTo(server, where));
     front.receiptsUrl = receiptsUrl(address);
     const served = await open(address).catch(async (error: unknown) => {
       server.close();
@@ -96,13 +111,15 @@ export async function listen({
     });
     front.app = served;
     front.phase = 'open';
+    if (joins !== null) await bindTo(server, where);
 
     let closing: Promise<void> | undefined;
     const close = (): Promise<void> => {
       closing ??= drain(front, served, { lameDuckMs, drainMs }).then(() => served.close());
       return closing;
     };
-    return { address, close, closed: closeOnSignal(server, close) };
+    void ended?.then(close, () => undefined);
+    return { address, close, closed: closeOnSignal(server, close, impatient) };
   } finally {
     process.off('SIGTERM', endEarly).off('SIGINT', endEarly);
   }
@@ -166,7 +183,7 @@ function explain(error: NodeJS.ErrnoException, where: Where): string {
  */
 async function drain(
   front: Front,
-  served: Pick<Served, 'cut'>,
+  served: Pick<Served, 'cut' | 'leave'>,
   { lameDuckMs, drainMs }: { readonly lameDuckMs: number; readonly drainMs: number },
 ): Promise<void> {
   const { server } = front;
@@ -176,6 +193,7 @@ async function drain(
     await delay(lameDuckMs);
   }
   front.phase = 'draining';
+  served.leave?.();
   server.close(() => resolve());
   const began = performance.now();
   const idle = setInterval(() => {
@@ -201,12 +219,12 @@ async function cutLate(drainMs: number, { cut }: Pick<Served, 'cut'>, ended: Abo
   }
 }
 
-async function closeOnSignal(server: Server, close: () => Promise<void>): Promise<void> {
+async function closeOnSignal(server: Server, close: () => Promise<void>, impatient: boolean): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let signals = 0;
   const onSignal = (): void => {
     signals += 1;
-    if (signals > 1) process.exit(1);
+    if (signals > 1 && impatient) process.exit(1);
     close().catch(reject);
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);

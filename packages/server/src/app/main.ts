@@ -8,6 +8,8 @@ import { createApp } from './app.ts';
 import { listen } from './listen.ts';
 import { Reloading } from './reloading.ts';
 import { openServices } from './services.ts';
+import type { PrimaryLink } from './workers/link.ts';
+import type { WorkerStart } from './workers/messages.ts';
 
 /** Metric labels of requests that are refused before a route is known. */
 const REFUSED = { method: '(any)', route: '(refused)' };
@@ -20,6 +22,28 @@ const REFUSED = { method: '(any)', route: '(refused)' };
 export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   // Who installed the packages and nothing else has no Anvil, and is not asked for it before the first receipt.
   const config = readConfig(isAnvilInstalled() ? env : { TALLY_DEVNET: 'off', ...env });
+  if (config.workers === 1) return serveAlone(env, config, null);
+  const { default: cluster } = await import('node:cluster');
+  if (cluster.isPrimary) {
+    const { leadWorkers } = await import('./workers/primary.ts');
+    return leadWorkers(config, ({ notice, address }) => announceReady(notice, withAddress(config, address)));
+  }
+  const { PrimaryLink } = await import('./workers/link.ts');
+  const link = new PrimaryLink();
+  try {
+    const worker = await link.started;
+    await serveAlone(env, { ...config, listenFd: worker.listenFd }, { link, ...worker });
+  } finally {
+    link.close();
+  }
+}
+
+/** @param worker what the primary said, if this process is one of its workers */
+async function serveAlone(
+  env: NodeJS.ProcessEnv,
+  config: Config,
+  worker: (WorkerStart & { readonly link: PrimaryLink }) | null,
+): Promise<void> {
   let at = config;
   let notice = '';
   const reloading = new Reloading(env);
@@ -32,17 +56,27 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     dialects: [OPENAI, ANTHROPIC],
     // The server itself must end a request whose body is never read, after the longest time that a reader would wait.
     requestMs: config.http.bodies.streamMs + config.http.bodies.stallMs,
+    joins: worker?.joins ?? null,
+    ended: worker?.link.ended,
+    // A supervisor may signal all processes, besides the primary, which tells its workers when to end.
+    impatient: worker === null,
     receiptsUrl: (address) => withAddress(config, address).receiptsUrl,
     open: async (address) => {
       at = withAddress(config, address);
-      const services = await openServices(at);
+      const rpcUrl = (await worker?.link.opening()) ?? at.chain.rpcUrl;
+      const services = await openServices({ ...at, chain: { ...at.chain, rpcUrl } }, Date.now, worker);
       notice = banner(services);
-      const { fetch } = createApp(services);
+      const { fetch } = createApp(services, { exposition: worker && (() => worker.link.metrics()) });
       services.status.start();
       await reloading.start(services);
+      await worker?.link.ready(address, notice, {
+        registry: services.metrics.registry,
+        measure: services.measure,
+      });
       return {
         fetch,
         counted: (status) => services.metrics.observe(REFUSED, status, 0),
+        leave: () => services.tails.end(),
         cut: services.endCalls,
         close: () => {
           reloading.stop();
@@ -51,8 +85,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       };
     },
   });
-  const where = socketPathOf(at.host) === null ? localOrigin(at.host, at.port) : at.host;
-  announce(`${notice}\ntallystick is ready on ${where}\n`);
+  if (worker === null) announceReady(notice, at);
   try {
     await closed;
   } finally {
@@ -60,6 +93,11 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     // ever.
     setTimeout(() => process.exit(), LAST_MS).unref();
   }
+}
+
+function announceReady(notice: string, { host, port }: Config): void {
+  const where = socketPathOf(host) === null ? localOrigin(host, port) : host;
+  announce(`${notice}\ntallystick is ready on ${where}\n`);
 }
 
 /** Milliseconds for a process whose service is closed to end by itself. */
@@ -78,7 +116,11 @@ function banner({ config, log, chain, money }: Services): string {
     mode === 'production'
       ? `tallystick · production mode: public address ${receiptsUrl}, ${quota}`
       : `tallystick · development mode: generated keys in ${dataDir}, ${quota}${money === null ? ', no payment asked' : ''}`;
-  return [first, ...anchoring(config, log.origin, chain), ...paying(money)].join('\n');
+  const console =
+    mode === 'production'
+      ? []
+      : [`operator page: ${receiptsUrl}/operator, with a key that tally operator-key create makes`];
+  return [first, ...console, ...anchoring(config, log.origin, chain), ...paying(money)].join('\n');
 }
 
 function anchoring(

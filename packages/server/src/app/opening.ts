@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import type { Chain } from '@tallystick/chain';
 import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
-import { createKeyring, writeFirstKeyring } from '@tallystick/issuers';
+import { addPqKey, createKeyring, writeFirstKeyring } from '@tallystick/issuers';
 import type { Store, StoreObserver } from '@tallystick/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
@@ -38,7 +38,7 @@ export async function makeFirstKeyring(
   passphrase: string | null,
   now: number,
 ): Promise<void> {
-  const { path } = config.keyring;
+  const { path, pqSignatures } = config.keyring;
   if (existsSync(path)) return;
   const store = await openStore(config);
   try {
@@ -49,7 +49,8 @@ export async function makeFirstKeyring(
         `There is no keyring at ${path}, but the database contains the log ${log.origin}, which only the key in its keyring can sign. Restore the keyring, or start with another TALLY_DATA_DIR.`,
       );
     }
-    writeFirstKeyring(path, await createKeyring(config.handle, now), passphrase);
+    const keyring = await createKeyring(config.handle, now);
+    writeFirstKeyring(path, pqSignatures ? addPqKey(keyring, now) : keyring, passphrase);
   } finally {
     await store.close();
   }

@@ -1,7 +1,14 @@
-import { createCallers, createClients } from '@tallystick/callers';
+import {
+  BudgetNews,
+  createCallers,
+  createClients,
+  OperatorKeyWatch,
+  openWebhooks,
+  operatorGate,
+} from '@tallystick/callers';
 import type { Money } from '@tallystick/chain/evm';
 import { didSvc, type Payee, toBase64url } from '@tallystick/core';
-import { createFreeReads, openCompute } from '@tallystick/inference';
+import { createFreeReads, openCompute, Shadows } from '@tallystick/inference';
 import {
   createRegistry,
   openOwnIssuer,
@@ -14,11 +21,18 @@ import {
 import { createBackground, createKeyedMutex, createLogStorms, type LogStorms } from '@tallystick/kit';
 import { createClaims, openProcessLease, returnHoldsOfTheDead } from '@tallystick/ledger';
 import { type LogStatus, openAnchorLog } from '@tallystick/log';
-import type { Payments } from '@tallystick/payments';
-import { createKeySales } from '@tallystick/payments';
-import { createVerificationQueue, purgeExpired, settlementReceipts, sweepRooms } from '@tallystick/receipts';
+import { createKeySales, type Payments } from '@tallystick/payments';
+import {
+  createVerificationQueue,
+  purgeExpired,
+  ReceiptListing,
+  settlementReceipts,
+  signDailyHeads,
+  sweepRooms,
+} from '@tallystick/receipts';
 import type { Logger } from 'pino';
 import { type Config, urlsOf } from '../config/config.ts';
+import { Tails } from '../http/tails.ts';
 import { createAnchorMetrics } from '../observability/anchor-metrics.ts';
 import { LogStream } from '../observability/log-stream.ts';
 import { boundedMeasure } from '../observability/measuring.ts';
@@ -27,25 +41,43 @@ import { createServiceMetrics, createStoreMetrics } from '../observability/servi
 import type { Telemetry } from '../observability/tracing.ts';
 import { openPriceLadder, type PriceLadder } from '../prices/price-ladder.ts';
 import type { Services } from '../services.ts';
+import { forgetStatus, recordStatus } from '../status/history.ts';
 import { findModels } from '../status/models.ts';
 import { probeModels } from '../status/probe-models.ts';
 import { createStatus } from '../status/status.ts';
 import { Closing } from './closing.ts';
+import { openWitnesses } from './local-witnesses.ts';
 import { makeFirstKeyring, openChain, openStore, requireWritable, waitForDatabase } from './opening.ts';
 import { Readiness } from './readiness.ts';
 
 const KEY_REFRESH_MS = 1000;
+const LEARN_MS = 1000;
+const CONTENT_MS = 60_000;
+const LIST_MS = 500;
+const USE_MS = 5_000;
 const WALLET_MS = 60_000;
 const PURGE_MS = 3_600_000;
+const FORGET_MS = 60_000;
 const SWEEP_MS = 30_000;
 /** Claiming costs gas, but a channel's payer can take back what is not claimed 15 minutes after asking for it. */
 const COLLECT_MS = 300_000;
 
+/** One of several processes that share the port. */
+interface Worker {
+  readonly number: number;
+  /** How many workers had to be replaced until now. */
+  readonly restarts: number;
+}
+
 /** Opens the database, the keys, the chain and the log. In development a keyring is made where there is none. */
-export async function openServices(config: Config, clock: () => number = Date.now): Promise<Services> {
+export async function openServices(
+  config: Config,
+  clock: () => number = Date.now,
+  worker: Worker | null = null,
+): Promise<Services> {
   const closing = new Closing();
   try {
-    const services = await openAll(config, clock, closing);
+    const services = await openAll(config, clock, closing, worker);
     // Done first, so that another process can lead the log whatever hangs here.
     closing.push(() => services.log.resign(), 'giving up the lead of the log', 3_000);
     return { ...services, close: () => closing.run() };
@@ -60,9 +92,15 @@ async function openAll(
   config: Config,
   clock: () => number,
   closing: Closing,
+  worker: Worker | null,
 ): Promise<Omit<Services, 'close'>> {
-  const metrics = createMetrics();
-  const logger = createLogger(config.logLevel, new LogStream(2, (lines) => metrics.droppedLines(lines)));
+  const startedAt = clock();
+  const metrics = createMetrics(worker?.restarts);
+  const logger = createLogger(
+    config.logLevel,
+    new LogStream(2, (lines) => metrics.droppedLines(lines)),
+    worker?.number,
+  );
   const storms = createLogStorms(logger);
   const anchorMetrics = createAnchorMetrics(metrics.registry);
   const { passphrase } = config.keyring;
@@ -70,20 +108,26 @@ async function openAll(
   await waitForDatabase(config, logger);
   if (config.mode === 'development') await makeFirstKeyring(config, passphrase, clock());
   const did = config.handle === null ? null : didSvc(config.handle);
-  const issuer = await openOwnIssuer(
-    config.keyring.path,
-    did,
-    passphrase,
-    remoteKeys(config.keyring.remote, globalThis.fetch),
-  );
+  const issuer = await openOwnIssuer(config.keyring.path, did, passphrase, {
+    openRemoteKey: remoteKeys(config.keyring.remote, globalThis.fetch),
+    pqSignatures: config.keyring.pqSignatures,
+  });
   const { chain, rpcUrl, chainState } = await openChain(config, logger, closing);
   const money = await openMoney(config, rpcUrl);
-  const store = await openStore(config, createStoreMetrics(metrics.registry));
+  const storeMetrics = createStoreMetrics(metrics.registry);
+  const listing = new ReceiptListing({ clock, dropped: storeMetrics.unlisted });
+  const store = await openStore(config, {
+    ...storeMetrics,
+    storedReceipt: (receipt, charged) => listing.add(receipt, charged),
+  });
   closing.push(() => store.close(), 'the database', 12_000);
   const lease = await openProcessLease({ store, seconds: config.processLeaseSeconds, logger });
   closing.push(() => lease.close(), 'ending the process lease');
   const claims = createClaims({ store, lease, clock, logger });
   const logSigner = issuer.signer('log');
+  const origin = (await store.log.identity())?.origin ?? config.log.origin;
+  const logKey = { origin, publicKey: logSigner.publicKey };
+  const { witnesses, fetch: logFetch } = await openWitnesses(config, logKey, clock);
   const log = await openAnchorLog({
     store: store.log,
     signer: () => issuer.signer('log'),
@@ -96,22 +140,34 @@ async function openAll(
     clock,
     logger,
     metrics: anchorMetrics,
-    witnesses: config.log.witnesses,
-    fetch: globalThis.fetch,
+    witnesses,
+    fetch: logFetch,
   });
   closing.push(() => log.close(), 'the steps of the log', 12_000);
 
-  await recordAnchors(store, {
-    log: { origin: log.origin, key_id: logSigner.keyId, public_key: toBase64url(logSigner.publicKey) },
-    chain: chain && { network: chain.network, chain_id: chain.chainId, address: chain.address },
-    payees: money === null ? [] : [payeeOf(money)],
-  });
+  await recordAnchors(
+    store,
+    {
+      log: { origin: log.origin, key_id: logSigner.keyId, public_key: toBase64url(logSigner.publicKey) },
+      chain: chain && { network: chain.network, chain_id: chain.chainId, address: chain.address },
+      payees: money === null ? [] : [payeeOf(money)],
+    },
+    clock(),
+  );
   await refreshTrust(store, issuer.keyring, clock());
   const trust = await openTrustService(store, issuer);
-  await purgeExpired(store, clock(), [(now, most) => store.compression.purge(now, most)]);
+  const purges = [store.compression, store.learning, store.receiptList, store.sessionList].map(
+    (kept) => (now: number, most: number) => kept.purge(now, most),
+  );
+  await purgeExpired(store, clock(), purges);
 
   const background = createBackground(logger);
   closing.push(() => background.close(), 'the housekeeping');
+  closing.push(() => listing.flush(), 'listing receipts');
+  listing.open(store);
+  background.every(LIST_MS, 'listing receipts', () => listing.flush());
+  // Often, since a count looks at each receipt that has expired and is listed still.
+  background.every(FORGET_MS, 'taking expired receipts off the lists', () => listing.forget());
   const news = new RegistryNews();
   const askBalance = async (): Promise<void> => {
     if (chain !== null) await anchorMetrics.wallet(chain);
@@ -123,8 +179,11 @@ async function openAll(
   };
   background.every(KEY_REFRESH_MS, 'refreshing keys and trust', () => refreshKeys());
   background.every(PURGE_MS, 'deleting what has expired', async () => {
-    await purgeExpired(store, clock(), [(now, most) => store.compression.purge(now, most)]);
+    await purgeExpired(store, clock(), purges);
+    await listing.complete();
     await sweepRooms({ store, issuer, clock }, clock());
+    await signDailyHeads({ store, issuer, log, clock });
+    await forgetStatus(store, clock());
     await refreshTrust(store, issuer.keyring, clock());
   });
   // At least twice in three leases: with the lease itself, well within the promised minute.
@@ -136,18 +195,27 @@ async function openAll(
   const firstCheck = background.once('asking for the balance', askBalance);
   closing.push(() => firstCheck, 'asking for the balance');
 
+  const budgets = new BudgetNews({ webhooks: store.webhooks, clock, logger });
+  closing.push(() => budgets.close(), 'telling webhooks of budgets');
   const compute = openCompute({
     config,
     store,
     process: lease.id,
     issuer,
     log,
+    budgets,
     registry: metrics.registry,
     clock,
     logger,
     storms,
   });
   closing.push(() => compute.close(), 'billing the streams that were cut', 8_000);
+  const learn = (): Promise<void> => compute.learn();
+  await background.once('reading what was learned', learn);
+  background.every(LEARN_MS, 'sharing what was learned', learn);
+  background.every(CONTENT_MS, 'deleting prompts and answers that were kept long enough', () =>
+    compute.contents.purge(),
+  );
   const status = createStatus({
     store,
     issuer,
@@ -158,12 +226,22 @@ async function openAll(
     models: async (signal) => {
       const { pipeline } = compute;
       await probeModels(pipeline, { paid: config.compute.probesProviders, signal });
-      return findModels(pipeline.catalogue.models, pipeline.health);
+      return findModels(pipeline);
     },
     clock,
     logger,
+    record: (found) => recordStatus(store, found),
   });
   closing.push(() => status.close(), 'the status');
+  const webhooks = openWebhooks({
+    store,
+    issuer,
+    lowBalance: config.sales.lowBalance,
+    mode: config.mode,
+    clock,
+    logger,
+  });
+  closing.push(() => webhooks.close(), 'the webhooks', 12_000);
   const mutex = createKeyedMutex();
   const registry = createRegistry(store, issuer, clock, () => news.changed());
   const payments = await openX402({ config, money, store, issuer, clock, logger, mutex });
@@ -203,6 +281,13 @@ async function openAll(
     { config, store, issuer, registry, clients, clock },
     { development: config.mode === 'development', payments: payments !== null },
   );
+  const noteUses = (): Promise<void> => store.apiKeys.used(callers.takeUses());
+  background.every(USE_MS, 'noting when keys were used', noteUses);
+  closing.push(() => background.once('noting when keys were used', noteUses), 'noting when keys were used');
+  const operatorKeys = new OperatorKeyWatch(store, logger);
+  const watchKeys = (): Promise<void> => operatorKeys.look();
+  await background.once('reading the keys of operators', watchKeys);
+  background.every(USE_MS, 'reading the keys of operators', watchKeys);
   const verificationQueue = createVerificationQueue();
   const logStatus = async (): Promise<LogStatus> => {
     const now = await log.status();
@@ -225,13 +310,14 @@ async function openAll(
         ? 'no trust bundle is published: see tally trust draft, sign and publish'
         : 'ok',
   });
+  const queues: Services['queues'] = () => ({
+    ...store.waiting(),
+    compression: compute.waiting(),
+    verification: verificationQueue.waiting,
+  });
   const measureProcess = boundedMeasure(
     createServiceMetrics(metrics.registry, {
-      queues: () => ({
-        ...store.waiting(),
-        compression: compute.waiting(),
-        verification: verificationQueue.waiting,
-      }),
+      queues,
       ready,
       trustExpiry: () => {
         const published = trust.bundle();
@@ -254,7 +340,7 @@ async function openAll(
   if (telemetry !== null) closing.push(() => telemetry.close(), 'telemetry');
 
   return {
-    config,
+    config: { ...config, log: { ...config.log, witnesses } },
     clock,
     logger,
     metrics,
@@ -270,6 +356,7 @@ async function openAll(
       { perDay: config.freeReadPerDay, perDayByAddress: config.freeReadPerDayByAddress },
     ),
     compute,
+    shadows: new Shadows({ callerOf: callers.callerOfKey, logger, storms }),
     log,
     logKey: logSigner.publicKey,
     chain,
@@ -279,7 +366,12 @@ async function openAll(
     treasury,
     ladder: () => ladder,
     status,
+    webhooks,
+    operators: operatorGate({ store, issuer }),
+    startedAt,
+    queues,
     claims,
+    tails: new Tails(clock),
     endCalls: () => compute.endCalls(),
     reload: async ({ keyring, compute: settings, sales: { prices } }) => {
       await refreshKeys(keyring.passphrase);

@@ -20,8 +20,11 @@ export function readCompute(read: EnvReader, file: ConfigFile, aws: ComputeConfi
       answerMs: milliseconds('TALLY_ANSWER_TIMEOUT_MS', 300_000),
       idleMs: milliseconds('TALLY_IDLE_TIMEOUT_MS', 60_000),
     },
+    ratingDays: read.integer('TALLY_RATING_DAYS', 7, 0, 90),
+    keepContentDays: read.integer('TALLY_KEEP_CONTENT_DAYS', 0, 0, 3_650),
     retries: read.integer('TALLY_PROVIDER_RETRIES', 2, 0, 10),
     probesProviders: read.oneOf('TALLY_STATUS_PROBES', ['off', 'providers'], 'off') === 'providers',
+    maxPriceAgeDays: read.integer('TALLY_PRICE_MAX_AGE_DAYS', 0, 0, 3_650),
     goneRestMs: milliseconds('TALLY_MODEL_GONE_REST_MS', 3_600_000),
   };
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { noteKeyHash } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, withAddress } from './config.ts';
@@ -32,6 +33,15 @@ function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 const ATTESTATION = `sev-snp:sha256:${'ab'.repeat(32)}`;
+
+describe('workers', () => {
+  it('are one, a number, or as many as there are cores', () => {
+    expect(readConfig({}).workers).toBe(1);
+    expect(readConfig({ TALLY_WORKERS: '3' }).workers).toBe(3);
+    expect(readConfig({ TALLY_WORKERS: 'auto' }).workers).toBe(availableParallelism());
+    expect(faultsOf({ TALLY_WORKERS: '0' })[0]).toMatch(/^TALLY_WORKERS /);
+  });
+});
 
 describe('development', () => {
   it('needs nothing', () => {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Subnet, type TrustedProxy, UNIX_SOCKET } from '@tallystick/callers';
 import type { ChainSettings } from '@tallystick/chain';
@@ -34,6 +35,8 @@ export interface Config {
   readonly port: number;
   /** File descriptor of a listening socket that the process was started with, instead of `host` and `port`; or null. */
   readonly listenFd: number | null;
+  /** Processes that share the port. */
+  readonly workers: number;
   /** Absolute path; it may not exist yet. */
   readonly dataDir: string;
   /** Public origins, without a trailing slash. */
@@ -65,6 +68,8 @@ export interface Config {
    * URLs.
    */
   readonly mcpHosts: readonly string[];
+  /** Where to report vulnerabilities: URIs, the best first; without any, the service has no `security.txt`. */
+  readonly securityContacts: readonly string[];
   readonly http: HttpConfig;
   readonly compute: ComputeConfig;
   readonly payments: PaymentsConfig;
@@ -81,6 +86,8 @@ interface Keyring {
   readonly passphrase: string | null;
   /** How keys that are not in the keyring are reached. */
   readonly remote: RemoteKeySettings;
+  /** Whether pq receipts get a second signature by ML-DSA, which is experimental. */
+  readonly pqSignatures: boolean;
 }
 
 interface Log {
@@ -159,6 +166,7 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
     port,
     socketMode: readSocketMode(read),
     listenFd: readListenFd(foreign),
+    workers: readWorkers(read),
     dataDir,
     ...urls,
     handle: production
@@ -182,12 +190,30 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
     logLevel: read.oneOf('TALLY_LOG_LEVEL', LOG_LEVELS, production ? 'info' : 'warn'),
     maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
     mcpHosts: read.list('TALLY_MCP_HOSTS', parseHostname, 'tally.internal,chat.example.com'),
+    securityContacts: read.list(
+      'TALLY_SECURITY_CONTACT',
+      parseContact,
+      'mailto:security@example.com,https://example.com/security',
+    ),
     http: readHttp(read, production),
     compute: readCompute(read, file, keyring.remote.aws.credentials),
     payments,
     sales: readSales(read, production),
     telemetry: readTelemetry(foreign),
   };
+}
+
+/** A URI that RFC 9116, section 2.5.3, allows for a contact; null for anything else. */
+function parseContact(item: string): string | null {
+  const isContact = /^(?:mailto:[^\s@]+@[^\s@]+|tel:\+?[\d-]+)$/.test(item) || isHttps(item);
+  return isContact ? item : null;
+}
+
+const isHttps = (item: string): boolean => URL.canParse(item) && new URL(item).protocol === 'https:';
+
+function readWorkers(read: EnvReader): number {
+  const text = read.text('TALLY_WORKERS', '1', { pattern: /^(?:auto|[1-9]\d{0,2})$/, example: 'auto' });
+  return text === 'auto' ? availableParallelism() : Number(text);
 }
 
 function readSocketMode(read: EnvReader): number {
@@ -247,7 +273,12 @@ function readKeyring(read: EnvReader, dataDir: string): Keyring {
   const path = resolve(
     read.explicit('TALLY_KEYRING', join(dataDir, 'keyring.json'), { example: '/etc/tally/keyring.json' }),
   );
-  return { path, passphrase: read.secret('TALLY_KEYRING_PASSPHRASE'), remote: readRemoteKeys(read) };
+  return {
+    path,
+    passphrase: read.secret('TALLY_KEYRING_PASSPHRASE'),
+    remote: readRemoteKeys(read),
+    pqSignatures: read.oneOf('TALLY_PQ_SIGNATURES', ['off', 'on'], 'off') === 'on',
+  };
 }
 
 function readChain(read: EnvReader, dataDir: string, production: boolean): ChainSettings {

@@ -1,5 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { TallyError, VERSION } from '@tallystick/core';
+import type { Answer } from './answer.ts';
+import { basics } from './basics.ts';
 import { type AppContext, type AppEnv, header } from './context.ts';
 import { preflight } from './cors.ts';
 import { type Dialect, dialectAt } from './dialect.ts';
@@ -18,8 +20,13 @@ export interface Api {
   readonly document: () => OpenApiDocument;
 }
 
+interface ApiOptions extends Omit<Frame, 'dialects'> {
+  /** Answers a browser at an address where nothing is; without it, every client gets a problem document. */
+  readonly notFoundPage?: () => Answer;
+}
+
 /** An app that answers preflights, and makes problem documents of 404, 405 and whatever a handler throws. */
-export function createApi(options: Omit<Frame, 'dialects'>): Api {
+export function createApi({ notFoundPage, ...options }: ApiOptions): Api {
   const dialects = new Set<Dialect>();
   const frame = { ...options, dialects };
   const app = new OpenAPIHono<AppEnv>();
@@ -31,7 +38,7 @@ export function createApi(options: Omit<Frame, 'dialects'>): Api {
   for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
     app.openAPIRegistry.registerComponent('securitySchemes', name, scheme);
   }
-  answerTheRest(app, frame, literals);
+  answerTheRest(app, frame, literals, notFoundPage);
   return {
     app,
     add: (...endpoints) => {
@@ -49,8 +56,7 @@ export function createApi(options: Omit<Frame, 'dialects'>): Api {
           info: {
             title: 'Tallystick',
             version: VERSION,
-            description:
-              'Signed receipts for AI calls and machine work that anyone can check, offline, years later.',
+            description: basics(frame.receiptsUrl),
             license: { name: 'Apache License 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
           },
           servers: [{ url: frame.receiptsUrl }],
@@ -88,7 +94,12 @@ function mount(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literals, endpo
 /** Metric labels of requests that no endpoint answers. */
 const NOWHERE = { method: '(any)', route: '(none)' };
 
-function answerTheRest(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literals): void {
+function answerTheRest(
+  app: OpenAPIHono<AppEnv>,
+  frame: Frame,
+  literals: Literals,
+  notFoundPage: ApiOptions['notFoundPage'],
+): void {
   const preflightAt = { method: 'OPTIONS', route: '(preflight)' };
   app.options(
     '*',
@@ -101,7 +112,9 @@ function answerTheRest(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literal
   app.notFound(
     exchangeHandler(frame, NOWHERE, (exchange) => {
       const allowed = methodsAt(app, literals, exchange.c);
-      throw allowed.length === 0 ? nothingHere(exchange.c) : notAllowed(allowed, exchange);
+      if (allowed.length > 0) throw notAllowed(allowed, exchange);
+      if (notFoundPage !== undefined && isBrowser(exchange.c)) return notFoundPage();
+      throw nothingHere(exchange.c);
     }),
   );
   app.onError((error, c) =>
@@ -109,6 +122,11 @@ function answerTheRest(app: OpenAPIHono<AppEnv>, frame: Frame, literals: Literal
       throw error;
     })(c),
   );
+}
+
+/** Whether the client asks for a page by name, as browsers do of an address that is opened, and other programs do not. */
+function isBrowser(c: AppContext): boolean {
+  return c.req.method === 'GET' && /(?:^|,)\s*text\/html\b/i.test(header(c, 'accept') ?? '');
 }
 
 /** The methods that the path supports, for `Allow` (RFC 9110, section 10.2.1). */
@@ -122,7 +140,7 @@ function methodsAt(app: OpenAPIHono<AppEnv>, literals: Literals, c: AppContext):
   return allowedOf(new Set(methods));
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** The methods for `Allow`, with HEAD and OPTIONS where they follow from the others; empty where there is no method. */
 function allowedOf(methods: ReadonlySet<string>): string[] {

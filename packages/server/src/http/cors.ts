@@ -21,6 +21,7 @@ const EXPOSED = [
   'PAYMENT-RESPONSE',
   'X-Settlement-Receipt-Id',
   'X-Balance-Low',
+  'X-Budget-Left',
 ].join(', ');
 
 /**

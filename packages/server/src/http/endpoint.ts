@@ -26,7 +26,7 @@ type RouteParameter = NonNullable<NonNullable<RouteConfig['request']>['params']>
 
 /** An endpoint as its author writes it; see `endpoint`. */
 export interface EndpointDefinition<Body, Query, Params, Admitted> {
-  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** In OpenAPI's form: `/v1/receipt/{id}`. */
   readonly path: string;
   /** Whether the last path parameter takes the whole rest of the path, including slashes. */

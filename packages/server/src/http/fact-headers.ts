@@ -20,6 +20,8 @@ export function headersOfFact(fact: AnswerFact): Headers {
       return { 'x-settlement-receipt-id': fact.receiptId };
     case 'low_balance':
       return { 'x-balance-low': fact.available };
+    case 'budget_left':
+      return { 'x-budget-left': fact.left };
   }
 }
 

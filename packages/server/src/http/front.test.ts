@@ -81,7 +81,7 @@ describe('what is no fault is answered', () => {
   it('OPTIONS *', async () => {
     const answer = await exchange('OPTIONS * HTTP/1.1', 'Host: a');
     expect(answer).toMatch(/^HTTP\/1\.1 204 /);
-    expect(answer).toMatch(/^allow: GET, HEAD, POST, PUT, DELETE, OPTIONS\r$/m);
+    expect(answer).toMatch(/^allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r$/m);
     expect(answer).toMatch(/^x-request-id: \S+\r$/m);
   });
 });

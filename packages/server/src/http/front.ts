@@ -239,7 +239,7 @@ function unready(why: string): Answer {
   return json({ status: 'unavailable', checks: { service: why } }, { status: 503, ...NO_STORE });
 }
 
-const METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** The answer to `OPTIONS *`, which asks what the whole server supports (RFC 9110, section 9.3.7). */
 const WHOLE_SERVER: Answer = {

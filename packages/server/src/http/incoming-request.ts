@@ -12,6 +12,9 @@ export function incomingRequest(
   return new IncomingRequest(c, headers, record);
 }
 
+/** Headers that are lists: one request can have several limits (draft-ietf-httpapi-ratelimit-headers). */
+const LISTS: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy']);
+
 class IncomingRequest implements Incoming {
   readonly #c: AppContext;
   readonly #headers: Record<string, string>;
@@ -60,7 +63,10 @@ class IncomingRequest implements Incoming {
   }
 
   note(fact: AnswerFact): void {
-    Object.assign(this.#headers, headersOfFact(fact));
+    for (const [name, value] of Object.entries(headersOfFact(fact))) {
+      const earlier = LISTS.has(name) ? this.#headers[name] : undefined;
+      this.#headers[name] = earlier === undefined ? value : `${earlier}, ${value}`;
+    }
   }
 
   tell(facts: RequestFacts): void {

@@ -21,8 +21,8 @@ export function published(document: Generated): OpenApiDocument {
 
 function addExample({ operationId, responses }: JsonObject): void {
   const example = EXAMPLES[operationId as string];
-  const { 200: ok, 201: created } = responses as Record<string, { content?: Record<string, JsonObject> }>;
-  for (const answer of [ok, created]) {
+  const answers = responses as Record<string, { content?: Record<string, JsonObject> }>;
+  for (const answer of [answers['200'], answers['201'], answers['202']]) {
     const json = Object.entries(answer?.content ?? {}).find(([type]) => isJson(type));
     if (json !== undefined && example !== undefined) json[1]['example'] = example;
   }

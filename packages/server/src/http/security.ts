@@ -22,6 +22,11 @@ export const SECURITY_SCHEMES = {
     scheme: 'bearer',
     description: 'A partner’s API key, `k_par_…`, for the pilots. The operator makes it.',
   },
+  operatorKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key of an operator, `k_op_…`: `tally operator-key create`.',
+  },
   messageSignature: {
     type: 'apiKey',
     in: 'header',
@@ -63,6 +68,7 @@ const SCHEMES: Readonly<Record<Credential, readonly SchemeName[]>> = {
   apiKeyHeader: ['apiKeyHeader'],
   tenantKey: ['tenantKey'],
   partnerKey: ['partnerKey'],
+  operatorKey: ['operatorKey'],
   messageSignature: ['messageSignature', 'messageSignatureInput'],
   payment: ['payment'],
 };

@@ -95,14 +95,23 @@ export function createMcp({ services, document, endpoints, extend }: McpDependen
         return toAnswer(await stateless.fetch(request, { parsedBody: message }));
       }
       const id = header(exchange.c, 'mcp-session-id');
-      if (id !== undefined) return toAnswer((await sessions.serve(id, request, message)) ?? notOpen());
+      if (id !== undefined)
+        return toAnswer(
+          (await sessions.serve(id, request, message, clients.group(exchange.incoming))) ?? notOpen(),
+        );
       if (rawBody.byteLength > MAX_FIRST_BYTES) throw tooLarge();
       return toAnswer(await begin(exchange, request, message));
     },
     async end(exchange) {
       const id = header(exchange.c, 'mcp-session-id');
       if (id === undefined) throw withoutSession();
-      return toAnswer((await sessions.serve(id, carry(exchange, NO_BYTES))) ?? notOpen());
+      const served = sessions.serve(
+        id,
+        carry(exchange, NO_BYTES),
+        undefined,
+        clients.group(exchange.incoming),
+      );
+      return toAnswer((await served) ?? notOpen());
     },
   };
 }

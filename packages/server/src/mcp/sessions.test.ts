@@ -37,7 +37,7 @@ function start(limits: { all: number; perClient: number; idleMs: number }) {
     },
     /** The status of a ping; null where the session is not open. */
     ping: async (id: string | null) =>
-      (await sessions.serve(id ?? '', request({ 'mcp-session-id': id ?? '' }), PING))?.status ?? null,
+      (await sessions.serve(id ?? '', request({ 'mcp-session-id': id ?? '' }), PING, 'a'))?.status ?? null,
   };
 }
 
@@ -85,6 +85,19 @@ describe('sessions', () => {
     await running;
     expect(await begin()).not.toBe(null);
     expect(sessions.size).toBe(1);
+  });
+
+  it('go on in another process, also when several requests come at once', async () => {
+    const limits = { all: 3, perClient: 3, idleMs: 1000 };
+    const [one, other] = [start(limits), start(limits)];
+    const id = await one.begin();
+    expect(await Promise.all([other.ping(id), other.ping(id), one.ping(id)])).toEqual([200, 200, 200]);
+    expect(other.sessions.size).toBe(1);
+    other.advance(1000);
+    await other.begin();
+    expect(await other.ping(id)).toBe(null);
+    expect(await one.ping(id)).toBe(200);
+    expect(await other.ping('no-session')).toBe(null);
   });
 
   it('are not kept where initialize is refused', async () => {

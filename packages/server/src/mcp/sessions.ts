@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  LATEST_PROTOCOL_VERSION,
+  type McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 
 interface Session {
   readonly id: string;
@@ -29,10 +33,14 @@ export interface RunningCall {
 
 const LIMITS: Limits = { all: 1_000, perClient: 100, idleMs: 1_800_000 };
 
+/** Ids of sessions that have ended here, the newest. */
+const MAX_ENDED = 10_000;
+
 /**
- * The sessions of the revisions up to 2025-11-25, in this process. If there are too many, the one idle for longest is
- * closed: its client gets 404 and begins a new one. A session proves nothing: each request's own headers identify its
- * caller.
+ * The sessions of the revisions up to 2025-11-25. If there are too many, the one idle for longest is closed: its client
+ * gets 404 and begins a new one. A session proves nothing: each request's own headers identify its caller. So another
+ * process, or this one after a restart, opens a session that it does not know from its id alone, which holds all that
+ * was agreed: the revision. Only the process in which a session ended knows that it did.
  */
 export class Sessions {
   readonly #connect: () => McpServer;
@@ -40,6 +48,8 @@ export class Sessions {
   readonly #limits: Limits;
   /** Sessions in the order of their last use. */
   readonly #open = new Map<string, Session>();
+  readonly #ended = new Set<string>();
+  readonly #resuming = new Map<string, Promise<Session | undefined>>();
 
   /** @param clock gives Unix milliseconds */
   constructor(connect: () => McpServer, clock: () => number, limits: Limits = LIMITS) {
@@ -56,10 +66,13 @@ export class Sessions {
   async begin(request: Request, message: unknown, client: string): Promise<Response | null> {
     this.#expire();
     if (!this.#makeRoom(client)) return null;
-    const id = randomUUID();
+    return this.#initialize(`${randomUUID()}.${revisionOf(message)}`, request, message, client);
+  }
+
+  async #initialize(id: string, request: Request, message: unknown, client: string): Promise<Response> {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
-      onsessionclosed: () => void this.#open.delete(id),
+      onsessionclosed: () => this.#forget(id),
     });
     const session = { id, server: this.#connect(), transport, client, usedAt: this.#clock(), busy: 0 };
     this.#open.set(id, session);
@@ -69,13 +82,39 @@ export class Sessions {
     return response;
   }
 
-  /** Serves a request of a session, or ends it; null if it is not open. */
-  async serve(id: string, request: Request, message?: unknown): Promise<Response | null> {
+  /** Serves a request of a session, or ends it; null if it is not open. @param client who asks */
+  async serve(id: string, request: Request, message: unknown, client: string): Promise<Response | null> {
     this.#expire();
-    const session = this.#open.get(id);
+    // Two requests of one session may come before it is open.
+    const resuming =
+      this.#resuming.get(id) ?? (this.#open.has(id) ? undefined : this.#resumeOnce(id, request, client));
+    const session = resuming === undefined ? this.#open.get(id) : await resuming;
     if (session === undefined) return null;
     this.#touch(session);
     return session.transport.handleRequest(request, message === undefined ? {} : { parsedBody: message });
+  }
+
+  async #resumeOnce(id: string, request: Request, client: string): Promise<Session | undefined> {
+    const resuming = this.#resume(id, request, client);
+    this.#resuming.set(id, resuming);
+    return resuming.finally(() => this.#resuming.delete(id));
+  }
+
+  /** Opens a session that began in another process, as its client did there. */
+  async #resume(id: string, { url }: Request, client: string): Promise<Session | undefined> {
+    const protocolVersion = /^[\da-f-]{36}\.(\d{4}-\d\d-\d\d)$/.exec(id)?.[1];
+    if (protocolVersion === undefined || this.#ended.has(id) || !this.#makeRoom(client)) return undefined;
+    const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+    const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'resumed', version: '0' } };
+    const message = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
+    const response = await this.#initialize(
+      id,
+      new Request(url, { method: 'POST', headers }),
+      message,
+      client,
+    );
+    await response.body?.cancel();
+    return this.#open.get(id);
   }
 
   /** Keeps the session of a call open while `work` runs. */
@@ -98,8 +137,15 @@ export class Sessions {
     this.#open.set(session.id, session);
   }
 
+  #forget(id: string): void {
+    this.#open.delete(id);
+    this.#ended.add(id);
+    const oldest = this.#ended.keys().next();
+    if (this.#ended.size > MAX_ENDED && !oldest.done) this.#ended.delete(oldest.value);
+  }
+
   #end(session: Session): void {
-    this.#open.delete(session.id);
+    this.#forget(session.id);
     void session.server.close();
   }
 
@@ -125,6 +171,13 @@ export class Sessions {
     }
     return false;
   }
+}
+
+/** The revision that a client asks for, as part of an id. */
+function revisionOf(message: unknown): string {
+  const { params } = message as { params?: { protocolVersion?: unknown } };
+  const asked = String(params?.protocolVersion);
+  return /^\d{4}-\d\d-\d\d$/.test(asked) ? asked : LATEST_PROTOCOL_VERSION;
 }
 
 /**

@@ -113,7 +113,7 @@ export const TOOLS: readonly ToolDefinition[] = [
     name: 'chat',
     title: 'Chat with a model',
     description:
-      'An OpenAI chat completion, routed to a model, billed to the caller and recorded in a receipt: `svc` holds the signed receipt, the route, the compression and the bill. Set `svc.compression` to say how the prompt may be compressed.',
+      'An OpenAI chat completion, routed to a model, billed to the caller and recorded in a receipt: `svc` holds the signed receipt, the route, the compression and the bill. Set `svc.compression` to say how the prompt may be compressed, and `svc.explain` for every detail.',
     routes: ['POST /v1/compute/chat/completions'],
     annotations: { ...ADDS, idempotentHint: false, openWorldHint: true },
     omit: ['stream', 'stream_options'],
@@ -124,6 +124,31 @@ export const TOOLS: readonly ToolDefinition[] = [
     description: 'OpenAI embeddings, billed to the caller and recorded in a receipt.',
     routes: ['POST /v1/compute/embeddings'],
     annotations: { ...ADDS, idempotentHint: false, openWorldHint: true },
+  },
+  {
+    name: 'rate',
+    title: 'Rate an answer',
+    description:
+      'Rates the answer of a chat call, by the id of its receipt, with the credentials that paid for it: a score from 0 to 100, or the label good or bad. The first rating of a call stands.',
+    routes: ['POST /v1/compute/feedback'],
+    annotations: { ...ADDS, idempotentHint: true },
+  },
+  {
+    name: 'list_calls',
+    title: 'List your calls',
+    description:
+      'The calls of models that were made as the caller, newest first, with filters: model, status, cost, tag, session and others. Give next_cursor of an answer as cursor for older ones.',
+    routes: ['GET /v1/compute/calls'],
+    annotations: READS,
+    omit: ['format'],
+  },
+  {
+    name: 'get_call',
+    title: 'Read one of your calls',
+    description:
+      'One call of a model by the id of its row: how long each step took, why it went to its model, what it cost and what compression did.',
+    routes: ['GET /v1/compute/calls/{id}'],
+    annotations: READS,
   },
   {
     name: 'select_profile',

@@ -18,7 +18,9 @@ const STATES = ['queued', 'broadcast', 'confirmed', 'finalized'] as const satisf
 
 export function createAnchorMetrics(registry: Registry): AnchorMetrics {
   const registers = [registry];
-  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
+  // Of several workers the largest counts, since all read the same database.
+  const gauge = (name: string, help: string, aggregator: 'max' | 'min' = 'max'): Gauge =>
+    new Gauge({ name, help, registers, aggregator });
   const accepted = gauge('anchor_log_accepted_leaves', 'Hashes accepted into the log.');
   const treeSize = gauge('anchor_log_tree_size', 'Leaves covered by the newest signed checkpoint.');
   const anchoredSize = gauge(
@@ -38,6 +40,7 @@ export function createAnchorMetrics(registry: Registry): AnchorMetrics {
   const checkpointAge = gauge(
     'anchor_log_checkpoint_age_seconds',
     'Time since this process saw a new checkpoint, or since its start. It grows while no hash is accepted, too.',
+    'min',
   );
   const sawCheckpoint = (size: number): void => {
     treeSize.set(size);
@@ -48,7 +51,7 @@ export function createAnchorMetrics(registry: Registry): AnchorMetrics {
     collect: () => checkpointAge.set((performance.now() - checkpointAt) / 1000),
   });
   const leading = gauge('anchor_log_leading', '1 where this process leads the log.');
-  const accepting = gauge('anchor_log_accepting', '1 where hashes are accepted.');
+  const accepting = gauge('anchor_log_accepting', '1 where hashes are accepted.', 'min');
   const balance = gauge('anchor_wallet_ether', 'Balance of the posting account, in units of 1e18 wei.');
   // Without a chain there is no account, and no metric of it.
   balance.remove();
@@ -63,6 +66,7 @@ export function createAnchorMetrics(registry: Registry): AnchorMetrics {
     help: '1 for the state of the newest posting.',
     labelNames: ['state'],
     registers,
+    aggregator: 'max',
   });
   const failures = new Counter({
     name: 'anchor_log_failures_total',

@@ -25,8 +25,11 @@ it('waits a second for a look that hangs, and the next time not at all; one look
   await look();
   expect(looks).toHaveBeenCalledTimes(1);
   hang.resolve();
-  await vi.waitFor(async () => {
-    await look();
-    expect(looks).toHaveBeenCalledTimes(2);
-  });
+  await vi.waitFor(
+    async () => {
+      await look();
+      expect(looks).toHaveBeenCalledTimes(2);
+    },
+    { timeout: 60_000 },
+  );
 });

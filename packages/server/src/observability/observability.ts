@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@tallystick/core';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { describeError } from './describe-error.ts';
 import { LogStream } from './log-stream.ts';
 
@@ -26,8 +26,9 @@ export interface Metrics {
 
 /**
  * A registry with the metrics of HTTP, of the log's lines, and of the process itself; `docs/observability.md` lists them.
+ * @param restarts workers that were replaced until now
  */
-export function createMetrics(): Metrics {
+export function createMetrics(restarts = 0): Metrics {
   const registry = new Registry();
   const requests = new Counter({
     name: 'http_requests_total',
@@ -53,6 +54,18 @@ export function createMetrics(): Metrics {
     help: 'Log lines that could not be written, for example because the disk was full.',
     registers: [registry],
   });
+  // Summed over the workers.
+  new Gauge({
+    name: 'tally_workers',
+    help: 'Processes of this service that serve its port.',
+    registers: [registry],
+  }).set(1);
+  new Counter({
+    name: 'tally_worker_restarts_total',
+    help: 'Workers that ended unexpectedly and were replaced.',
+    registers: [registry],
+    aggregator: 'max',
+  }).inc(restarts);
   collectDefaultMetrics({ register: registry });
   return {
     registry,
@@ -68,15 +81,17 @@ export function createMetrics(): Metrics {
 /**
  * Writes JSON lines to standard error, or to `stream`. Lines are buffered for at most a second, and flushed when the
  * process ends.
+ * @param worker number that each line names, of a worker
  */
 export function createLogger(
   level: LogLevel,
   stream: DestinationStream = new LogStream(2, () => undefined),
+  worker: number | null = null,
 ): Logger {
   return pino(
     {
       level,
-      base: null,
+      base: worker === null ? null : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { StoreObserver } from '@tallystick/store';
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** How much waits in each queue of this process, by name. */
 type Queues = () => Readonly<Record<string, number>>;
@@ -17,7 +17,9 @@ export interface ServiceSources {
 }
 
 /** How long the store's transactions take, from the first one on. */
-export function createStoreMetrics(registry: Registry): StoreObserver {
+export function createStoreMetrics(
+  registry: Registry,
+): StoreObserver & { readonly unlisted: (receipts: number) => void } {
   const commits = new Histogram({
     name: 'store_commit_seconds',
     help: 'Time of a transaction that group-committed writes share, until it is durable, by queue.',
@@ -25,7 +27,15 @@ export function createStoreMetrics(registry: Registry): StoreObserver {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  return { committed: (queue, seconds) => commits.observe({ queue }, seconds) };
+  const unlisted = new Counter({
+    name: 'receipts_unlisted_total',
+    help: 'Receipts that too many waiting ones kept from the list of receipts for now; it gets them from the stored receipts.',
+    registers: [registry],
+  });
+  return {
+    committed: (queue, seconds) => commits.observe({ queue }, seconds),
+    unlisted: (receipts) => unlisted.inc(receipts),
+  };
 }
 
 /** Gauges of the whole process. Returns what brings them up to date. */
@@ -45,13 +55,15 @@ export function createServiceMetrics(
     help: '1 for each check of /readyz that is ok, 0 for one that is not.',
     labelNames: ['check'],
     registers,
+    aggregator: 'min',
   });
   const expiry = new Gauge({
     name: 'trust_bundle_expiry_timestamp_seconds',
     help: 'Unix time at which the newest trust bundle expires; 0 before the first.',
     registers,
+    aggregator: 'max',
   });
-  const disk = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
+  const disk = (name: string, help: string): Gauge => new Gauge({ name, help, registers, aggregator: 'max' });
   const space =
     dataDir === null
       ? null

@@ -1,12 +1,14 @@
 /** `@tallystick/server/operator`: the operator's commands of `tally`, which `tally` loads by this name. */
 import type { Command, Exit, Operator } from '@tallystick/cli/toolkit';
 import { apiKeyCommands } from './commands/apikey.ts';
+import { catalogueCommands } from './commands/catalogue.ts';
 import { compressCommand } from './commands/compress.ts';
 import { configCommands } from './commands/config.ts';
 import { devCommands } from './commands/dev.ts';
 import { keyringCommands } from './commands/keys.ts';
 import { ledgerCommands } from './commands/ledger.ts';
 import { logCommands } from './commands/log.ts';
+import { operatorKeyCommands } from './commands/operator-key.ts';
 import { orderCommands } from './commands/orders.ts';
 import { payoutCommands } from './commands/payouts.ts';
 import { prospectorCommands } from './commands/prospector.ts';
@@ -26,11 +28,13 @@ export function addCommands(program: Command, finish: (exit: Exit) => void): voi
   serviceCommands(program, finish);
   configCommands(program, finish);
   apiKeyCommands(program);
+  operatorKeyCommands(program);
   tenantCommands(program);
   devCommands(program);
   ledgerCommands(program, finish);
   orderCommands(program);
   payoutCommands(program, finish);
+  catalogueCommands(program, finish);
   routeCommands(program, finish);
   compressCommand(program);
   rosettaCommands(program);

@@ -5,16 +5,21 @@ import {
   formatTimestamp,
   KEY_PURPOSES,
   type KeyPurpose,
+  type KeyTimes,
   parseTimestamp,
   type RevocationReason,
   rootFingerprint,
 } from '@tallystick/core';
 import {
+  addPqKey,
   createKeyring,
   holdsRoot,
   type Keyring,
+  ownRecord,
+  pqSignerOf,
   remoteKeys,
   revokeKey,
+  revokePqKey,
   rotateKey,
   signerFor,
   writeKeyring,
@@ -45,7 +50,11 @@ export async function init({ rootOut, signer = [], json }: InitOptions): Promise
   });
   const isRoot = ({ purpose }: { purpose: string }): boolean => purpose === 'root';
   if (rootOut !== undefined)
-    writeKeyring(rootOut, { ...keyring, keys: keyring.keys.filter(isRoot), apiKeySecret: null }, passphrase);
+    writeKeyring(
+      rootOut,
+      { ...keyring, keys: keyring.keys.filter(isRoot), apiKeySecret: null, pqKeys: [] },
+      passphrase,
+    );
   const online = rootOut === undefined ? keyring.keys : keyring.keys.filter((key) => !isRoot(key));
   writeKeyring(path, { ...keyring, keys: online }, passphrase);
   const { did } = keyring.document;
@@ -72,17 +81,24 @@ function remoteKeyOf(text: string): [KeyPurpose, string] {
 export async function list({ json }: { json?: boolean }): Promise<void> {
   const config = serviceConfig();
   const { keyring } = await openKeyring(config.keyring.path, config);
-  const { did, keys } = keyring.document;
+  const { did, keys, pq_keys: pqKeys = [] } = ownRecord(keyring);
   const root = holdsRoot(keyring) ? rootFingerprint(signerFor(keyring, 'root').publicKey) : null;
-  if (json) return printJson({ did, root, keys });
+  if (json) return printJson({ did, root, keys, pq_keys: pqKeys });
   print(`${paint('bold', did)}  root ${root ?? 'kept elsewhere'}`);
-  for (const key of keys) {
-    const until =
-      key.revoked === null
-        ? (key.valid_until ?? 'open')
-        : `revoked ${key.revoked.at} (${key.revoked.reason})`;
-    print(`  ${key.purpose.padEnd(10)} ${key.state.padEnd(8)} ${key.key_id}  ${key.valid_from} … ${until}`);
-  }
+  for (const key of keys) print(`  ${key.purpose.padEnd(10)} ${line(key)}`);
+  for (const key of pqKeys) print(`  ${key.alg.padEnd(10)} ${line(key)}`);
+}
+
+/** State, id and window of a key. */
+function line({
+  state,
+  key_id,
+  valid_from,
+  valid_until,
+  revoked,
+}: KeyTimes & { readonly key_id: string }): string {
+  const until = revoked === null ? (valid_until ?? 'open') : `revoked ${revoked.at} (${revoked.reason})`;
+  return `${state.padEnd(8)} ${key_id}  ${valid_from} … ${until}`;
 }
 
 /** Replaces the key of a purpose. */
@@ -107,6 +123,15 @@ export async function rotate({
   else print(keyId);
 }
 
+/** Makes a key for the second signature of pq receipts; one that was active is retired. */
+export async function makePqKey({ json }: { json?: boolean }): Promise<void> {
+  const { after, published } = await change(async (keyring) => addPqKey(keyring, Date.now()));
+  const { keyId } = pqSignerOf(after);
+  if (json) printJson({ key_id: keyId, bundle_published: published });
+  else print(keyId);
+  remark('Experimental. pq receipts are signed with it where TALLY_PQ_SIGNATURES=on.');
+}
+
 /** Revokes a key from a time on. */
 export async function revoke(
   keyId: string,
@@ -114,7 +139,11 @@ export async function revoke(
 ): Promise<void> {
   const now = Date.now();
   const at = options.at === undefined ? now : revocationTime(options.at, now);
-  const { published } = await change((keyring) => revokeKey(keyring, keyId, options.reason, at, now));
+  const { published } = await change(async (keyring) =>
+    keyId.startsWith('sha256:')
+      ? revokePqKey(keyring, keyId, options.reason, at)
+      : revokeKey(keyring, keyId, options.reason, at, now),
+  );
   const since = formatTimestamp(Math.floor(at / 1000) * 1000);
   if (options.json)
     printJson({ key_id: keyId, reason: options.reason, at: since, bundle_published: published });

@@ -22,6 +22,7 @@ import {
   rawDecoder,
   recordedAnchors,
   type WitnessFinding,
+  witnessesOf,
 } from '../index.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
@@ -82,7 +83,7 @@ async function watchedFsck(
     return await fsckLog({
       store: store.log,
       log,
-      witnesses: config.log.witnesses,
+      witnesses: witnessesOf(config),
       decodeAttempt: await rawDecoder(),
       ...(chain === null ? {} : { chain: watchedChain(chain, line) }),
       onProgress: (checked, leaves) =>

@@ -7,12 +7,22 @@ import {
   print,
   printable,
   printJson,
+  readWitnessPolicy,
   remark,
   unreadable,
   writeAtomically,
 } from '@tallystick/cli/toolkit';
-import { formatTimestamp, TallyError, toHex, type VerifierKey } from '@tallystick/core';
+import {
+  type ForkFile,
+  formatTimestamp,
+  TallyError,
+  toHex,
+  type VerifierKey,
+  type WitnessFinding,
+} from '@tallystick/core';
+import { nodeEngine } from '@tallystick/kit';
 import { followLog, type MonitorState, type Sighting } from '../index.ts';
+import { headsOfOthers } from './heads-of-others.ts';
 
 export interface MonitorOptions {
   readonly url: string;
@@ -21,18 +31,36 @@ export interface MonitorOptions {
   /** Seconds between two checks. */
   readonly every: number;
   readonly once?: boolean;
+  readonly witnessPolicy?: string;
+  /** Files, folders and URLs with checkpoints that others were shown. */
+  readonly compare?: readonly string[];
+  /** File that gets the proof of a fork. */
+  readonly forkOut?: string;
   readonly json?: boolean;
 }
 
 /** Follows a log from outside until it forks or rolls back, or with `once` checks it a single time. */
 export async function monitor(options: MonitorOptions): Promise<Exit> {
-  const { url, vkey, every, once } = options;
+  const { url, vkey, every, once, compare = [] } = options;
   const state = fileState(options.state);
+  const policy = await readWitnessPolicy(options.witnessPolicy);
+  const log = { origin: vkey.name, publicKey: vkey.publicKey };
   for (;;) {
-    const sighting = await sight(() => followLog({ fetch, url, vkey, state }), once === true);
+    const look = async (): Promise<Sighting> => {
+      // Before the log's own checkpoint is read: a log that grows meanwhile has not rolled back.
+      const others = await headsOfOthers(compare, vkey);
+      return followLog({ fetch, url, vkey, state, others });
+    };
+    const sighting = await sight(look, once === true);
     if (sighting !== null) {
-      printSighting(sighting, options);
-      if (!('checkpoint' in sighting)) return EXIT.failed;
+      const witnessed =
+        'note' in sighting ? await policy?.judge(sighting.note, [log], nodeEngine) : undefined;
+      printSighting(sighting, options, witnessed);
+      if (!('checkpoint' in sighting)) {
+        if (sighting.proof !== null) saveFork(sighting.proof, options);
+        return EXIT.failed;
+      }
+      if (once && witnessed?.witnessed.satisfied === false) return EXIT.untrusted;
     }
     if (once) return EXIT.ok;
     await setTimeout(every * 1000);
@@ -66,16 +94,29 @@ function fileState(path: string): MonitorState {
   };
 }
 
-function printSighting(sighting: Sighting, { url, vkey, once, json }: MonitorOptions): void {
+function saveFork(proof: ForkFile, { forkOut, state }: MonitorOptions): void {
+  const path = forkOut ?? `${state}.fork.json`;
+  writeAtomically(path, `${JSON.stringify(proof, null, 2)}\n`, 0o644);
+  remark(`The proof of the fork is in ${path}. Anybody checks it with: tally log fork verify ${path}`);
+}
+
+function printSighting(
+  sighting: Sighting,
+  { url, vkey, once, json }: MonitorOptions,
+  found?: WitnessFinding,
+): void {
   const at = formatTimestamp(Date.now());
   if (json) {
-    const seen = { at, origin: vkey.name, ...account(sighting) };
+    const seen = { at, origin: vkey.name, ...account(sighting), witnessed: found?.witnessed ?? null };
     return once ? printJson(seen) : print(JSON.stringify(seen));
   }
   const { kind } = sighting;
   if ('checkpoint' in sighting) {
     const { size, root } = sighting.checkpoint;
-    return print(`${at}  ${kind.padEnd(9)}  ${size} leaves  ${toHex(root)}`);
+    print(`${at}  ${kind.padEnd(9)}  ${size} leaves  ${toHex(root)}`);
+    if (found?.witnessed.satisfied === false)
+      print(`${at}  ${paint('bold', paint('red', 'UNWITNESSED'))}: ${found.detail}`);
+    return;
   }
   const what =
     kind === 'fork'

@@ -1,9 +1,6 @@
 import { print, printJson, readKeyFile, remark, unreadable } from '@tallystick/cli/toolkit';
-import { noteKeyHash, type Signer, type VerifierKey } from '@tallystick/core';
+import { type VerifierKey, witnessKey } from '@tallystick/core';
 import { createWitness, listen, openWitnessState } from '../index.ts';
-
-/** The type of cosignature keys (C2SP tlog-cosignature). */
-const COSIGNATURE = 0x04;
 
 export interface WitnessOptions {
   readonly name: string;
@@ -33,7 +30,7 @@ export async function witness({
     ...at,
     open: () => Promise.resolve({ fetch, close: () => Promise.resolve() }),
   });
-  const verifierKey = cosignatureKey(name, signer);
+  const verifierKey = witnessKey(name, signer.publicKey);
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const url = `http://${host}:${address.port}`;
   if (json) printJson({ verifier_key: verifierKey, url });
@@ -42,10 +39,4 @@ export async function witness({
     `The witness is ready on ${url}. A log is given it as: TALLY_WITNESSES='${verifierKey} <its public URL>'`,
   );
   await closed;
-}
-
-/** The witness's key as clients are configured with it (C2SP signed-note, tlog-cosignature). */
-function cosignatureKey(name: string, { publicKey }: Signer): string {
-  const id = noteKeyHash(name, COSIGNATURE, publicKey).toString(16).padStart(8, '0');
-  return `${name}+${id}+${Buffer.from([COSIGNATURE, ...publicKey]).toString('base64')}`;
 }

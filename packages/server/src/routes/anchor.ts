@@ -177,7 +177,7 @@ function byHash(log: AnchorLog): Endpoint {
 }
 
 /** The leaf that a reference of this log names. @throws anchor_ref_invalid, anchor_not_found */
-async function named(log: AnchorLog, anchorRef: string): Promise<Leaf> {
+export async function named(log: AnchorLog, anchorRef: string): Promise<Leaf> {
   const ref = readReference(anchorRef);
   const leaf = await log.leaf(ref.index);
   const isIssued =

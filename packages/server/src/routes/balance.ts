@@ -1,16 +1,18 @@
 import { z } from '@hono/zod-openapi';
-import { AGENT_HEADERS, CALLER_ERRORS, carriesSignature } from '@tallystick/callers';
+import { AGENT_HEADERS, CALLER_ERRORS, carriesSignature, ownerOf } from '@tallystick/callers';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import { money } from '@tallystick/inference';
 import { idempotencyClaim, type ReceivedBody } from '@tallystick/kit';
-import { parseUsdc, type StatementLine } from '@tallystick/ledger';
+import { formatUsdc, parseUsdc, type StatementLine } from '@tallystick/ledger';
 import { openQuote, type PayoutRow, requestWithdrawal, toNanoUsdc } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { EXPORT_TYPES, listAnswer, listQuery, pageSchema } from '../http/list.ts';
 import { ACCOUNT_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
-import { moneySchema } from './compute-shapes.ts';
+import { linesBefore } from './balance-lines.ts';
+import { moneySchema } from './compute-svc-shapes.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
 import { evmAddress, timestamp, txHash, usdc } from './shapes.ts';
 
@@ -36,6 +38,7 @@ export function balanceRoutes(services: Needs): Endpoint[] {
   return [
     balance(services),
     statement(services),
+    entries(services),
     topUpQuote(services),
     withdraw(services),
     withdrawals(services),
@@ -103,7 +106,7 @@ function statement({ callers, store }: Needs): Endpoint {
     group: GROUP,
     summary: 'List the entries of an account',
     description:
-      'Oldest first, in pages: `next` is the `after` of the next page, and null on the last page. For a call, `id` is the id of its receipt and `memo` is its model.',
+      'Oldest first, in pages: `next` is the `after` of the next page, and null on the last page. For a call, `id` is the id of its receipt and `memo` is its model. Of an account’s keys, only one that may manage keys reads it.',
     availability: 'live',
     headers: HEADERS,
     query: z.strictObject({
@@ -143,9 +146,11 @@ function statement({ callers, store }: Needs): Endpoint {
         }),
       },
     },
-    errors: CALLER_ERRORS,
+    errors: [...CALLER_ERRORS, 'key_cannot_manage'],
     async handle(call) {
-      const { account } = await callers.callerOf(call);
+      const caller = await callers.callerOf(call);
+      if (caller.key !== null) ownerOf(caller);
+      const { account } = caller;
       const limit = Number(call.query.limit ?? PAGE);
       const after = Number(call.query.after ?? 0);
       // Reading one more than is answered shows whether there is a next page.
@@ -166,6 +171,61 @@ function lineDocument({ line, at, amount, balance: total, memo, posting }: State
     memo,
     id: posting,
   };
+}
+
+const signedDollars = z.string().openapi({ pattern: String.raw`^-?\d+(\.\d+)?$`, example: '-0.0008' });
+
+const entrySchema = z
+  .object({
+    line: z.int().openapi({ minimum: 1, description: 'The number of the entry.' }),
+    at: timestamp.openapi({ description: 'When it was written.' }),
+    amount_usdc: signedDollars.openapi({ description: 'What came in, or with a minus went out.' }),
+    balance_usdc: signedDollars.openapi({ description: 'What was in the account after it.' }),
+    memo: z.string().openapi({ description: 'What it was for; for a call, its model.' }),
+    id: z.string().openapi({ description: 'The id of what caused it, such as a receipt’s.' }),
+  })
+  .openapi('BalanceEntry', { description: 'An entry of an account.' });
+
+function entries({ callers, store }: Needs): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/balance/entries',
+    operationId: 'listBalanceEntries',
+    credentials: ACCOUNT_CREDENTIALS,
+    group: GROUP,
+    summary: 'List the entries of an account, newest first',
+    description:
+      'What `GET /v1/balance/statement` gives in the order of time, as a list like all others: of a period, by cursor, or with `format` as a file. Of an account’s keys, only one that may manage keys reads it.',
+    availability: 'live',
+    headers: HEADERS,
+    query: z.strictObject(listQuery),
+    answers: {
+      200: {
+        description: 'The entries, newest first',
+        schema: pageSchema(entrySchema),
+        otherwise: EXPORT_TYPES,
+      },
+    },
+    errors: [...CALLER_ERRORS, 'key_cannot_manage'],
+    async handle(call) {
+      const caller = await callers.callerOf(call);
+      if (caller.key !== null) ownerOf(caller);
+      return listAnswer(call.query, {
+        name: 'statement',
+        read: (page) => linesBefore(store.ledger, caller.account, page),
+        placeOf: ({ at, line }) => ({ at: at * 1000, id: String(line) }),
+        show: ({ line, at, amount, balance: total, memo, posting }) => ({
+          line,
+          at: formatTimestamp(at * 1000),
+          amount_usdc: formatUsdc(amount),
+          balance_usdc: formatUsdc(total),
+          memo,
+          id: posting,
+        }),
+        columns: Object.keys(entrySchema.shape),
+      });
+    },
+  });
 }
 
 const amount = z.string().openapi({

@@ -4,12 +4,15 @@ import {
   alreadyAnswered,
   type Call,
   CallSignal,
+  CallTrail,
   type Completed,
   completeChat,
   embed,
   embeddingRequestSchema,
   failureOf,
   inTermsOf,
+  type ListedRequest,
+  listFailure,
   type Open,
   ProviderError,
   readChatRequest,
@@ -45,7 +48,7 @@ import {
 
 type Needs = Pick<
   Services,
-  'config' | 'clock' | 'store' | 'clients' | 'callers' | 'payments' | 'compute' | 'claims'
+  'config' | 'clock' | 'store' | 'clients' | 'callers' | 'payments' | 'compute' | 'claims' | 'shadows'
 >;
 
 /** The endpoints that call a model (specification 4.3). */
@@ -98,8 +101,21 @@ function protocolEndpoint(services: Needs, route: ProtocolRoute): Endpoint {
       const request = readChatRequest(parsed, pipeline.catalogue, { protocol, text, header, items });
       const { stream } = request;
       try {
-        return await called(services, exchange, { route: path, request, stream, answerIdHeader }, (call) =>
-          stream ? streamChat(pipeline, call) : completeChat(pipeline, call),
+        return await called(
+          services,
+          exchange,
+          { route: path, request, stream, answerIdHeader },
+          async (call) => {
+            const follow = (id: string): void => services.shadows.follow(pipeline, call, id);
+            if (!stream) {
+              const answer = await completeChat(pipeline, call);
+              if (!answer.replayed) follow(answer.receiptId);
+              return answer;
+            }
+            const streaming = await streamChat(pipeline, call);
+            void streaming.billed.then(() => follow(streaming.receiptId));
+            return streaming;
+          },
         );
       } catch (error) {
         throw inTermsOf(protocol, error);
@@ -146,7 +162,7 @@ interface CallOptions<Request> {
 }
 
 /** Carries out a call; with an `Idempotency-Key` once, whichever process receives it. */
-async function called<Request extends { readonly raw: JsonObject; readonly anchor: boolean }>(
+async function called<Request extends ListedRequest & { readonly raw: JsonObject; readonly anchor: boolean }>(
   services: Needs,
   exchange: ClientCall & Pick<Exchange, 'c'>,
   { route, request, stream, answerIdHeader }: CallOptions<Request>,
@@ -156,22 +172,24 @@ async function called<Request extends { readonly raw: JsonObject; readonly ancho
   const { incoming } = exchange;
   const caller = await callers.payerOf(exchange);
   requireShort(caller.did);
-  if (request.anchor && caller.key === null) throw missingKey('svc.anchor');
+  if (request.anchor && caller.key?.kind !== 'apiKey') throw missingKey('svc.anchor');
   const body = request.raw;
   const strangers = caller.account === DEVELOPMENT || caller.account === X402;
   const open = caller.key === null ? opener(services, exchange, { route, body, stream }) : null;
   const claim =
     open?.claim ??
     idempotencyClaim(incoming, {
-      caller: strangers ? clients.scope(incoming) : caller.account,
+      caller: strangers ? clients.scope(incoming) : caller.name,
       route,
       body,
       now: clock(),
     });
   const signal = new CallSignal(clientSignal(exchange.c), config.compute.maxCallMs, compute.pipeline.stop);
-  const call = { request, incoming, caller, signal, claim, open: open?.open ?? null };
+  const trail = new CallTrail();
+  const call = { request, incoming, caller, signal, claim, trail, open: open?.open ?? null };
   const answered = await once(services, call, stream, () => carryOut(call)).catch((error: unknown) => {
     signal.end();
+    if (!incoming.isProbe) listFailure(compute.pipeline.calls, call, error, clock());
     throw error;
   });
   // A stream ends the signal itself.

@@ -6,7 +6,8 @@ import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { READ_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
-import { COMPUTE, moneySchema, READ_HEADERS } from './compute-shapes.ts';
+import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
+import { moneySchema } from './compute-svc-shapes.ts';
 import { count, usdc } from './shapes.ts';
 
 type Needs = Pick<Services, 'config' | 'store' | 'freeReads'>;

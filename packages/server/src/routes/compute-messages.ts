@@ -7,6 +7,8 @@ import {
   FREE_READ_ERRORS,
   type Model,
   READ_PRICE,
+  type UpkeepTerms,
+  upkeepOf,
 } from '@tallystick/inference';
 import { json } from '../http/answer.ts';
 import { ANTHROPIC } from '../http/dialect.ts';
@@ -83,14 +85,21 @@ const modelSchema = z
     max_input_tokens: count.openapi({ description: 'The most tokens of prompt and answer together.' }),
     max_tokens: count.openapi({ description: 'The most tokens of an answer.' }),
     capabilities: z.null().openapi({ description: 'Always null; `/v1/compute/models` lists abilities.' }),
-    lifecycle: z.literal('active').openapi({ description: 'Always this.' }),
+    lifecycle: z
+      .enum(['active', 'deprecated', 'retired'])
+      .openapi({ description: '`deprecated` once `retires_at` is known, `retired` from then on.' }),
     line: z.null().openapi({ description: 'Always null.' }),
     deprecated_at: z.null().openapi({ description: 'Always null.' }),
-    retires_at: z.null().openapi({ description: 'Always null.' }),
+    retires_at: z.iso
+      .datetime()
+      .nullable()
+      .openapi({ description: 'When its provider shuts it down; null if that is not announced.' }),
   })
   .openapi('AnthropicModel', { description: 'A chat model, as Anthropic lists it.' });
 
-function modelDocument({ id, context, maxOutput }: Model): z.infer<typeof modelSchema> {
+function modelDocument(model: Model, terms: UpkeepTerms): z.infer<typeof modelSchema> {
+  const { id, context, maxOutput, retiresOn } = model;
+  const known = retiresOn === undefined ? 'active' : 'deprecated';
   return {
     type: 'model',
     id,
@@ -99,10 +108,10 @@ function modelDocument({ id, context, maxOutput }: Model): z.infer<typeof modelS
     max_input_tokens: context,
     max_tokens: maxOutput,
     capabilities: null,
-    lifecycle: 'active',
+    lifecycle: upkeepOf(model, terms) === 'retired' ? 'retired' : known,
     line: null,
     deprecated_at: null,
-    retires_at: null,
+    retires_at: retiresOn === undefined ? null : `${retiresOn}T00:00:00Z`,
   };
 }
 
@@ -157,7 +166,10 @@ function models({ compute, freeReads }: Needs): Endpoint {
       // Before a model, a page holds those nearest to it.
       const start = before === undefined ? from : Math.max(from, to - limit);
       const end = Math.min(to, start + limit);
-      const data = chatModels(compute).slice(start, end).map(modelDocument);
+      const terms = compute.pipeline.upkeep();
+      const data = chatModels(compute)
+        .slice(start, end)
+        .map((one) => modelDocument(one, terms));
       return json({
         data,
         has_more: before === undefined ? end < to : start > from,
@@ -168,8 +180,10 @@ function models({ compute, freeReads }: Needs): Endpoint {
   });
 }
 
-function chatModels({ pipeline }: Needs['compute']): Model[] {
-  return pipeline.catalogue.models.filter(({ kind }) => kind === 'chat');
+/** As Anthropic's list does, this one leaves out the models that are retired. */
+function chatModels({ pipeline: { catalogue, upkeep } }: Needs['compute']): Model[] {
+  const terms = upkeep();
+  return catalogue.models.filter((model) => model.kind === 'chat' && upkeepOf(model, terms) !== 'retired');
 }
 
 function placeOf(ids: readonly string[], id: string, field: string): number {
@@ -202,7 +216,7 @@ function model({ compute, freeReads }: Needs): Endpoint {
     async handle(call) {
       await freeReads.admit(call);
       const found = compute.pipeline.catalogue.find(call.params.id);
-      if (found?.kind === 'chat') return json(modelDocument(found));
+      if (found?.kind === 'chat') return json(modelDocument(found, compute.pipeline.upkeep()));
       throw new TallyError(
         'model_not_found',
         `There is no model “${call.params.id.slice(0, 80)}”. GET /v1/compute/v1/models lists them.`,

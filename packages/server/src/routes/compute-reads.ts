@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { CALLER_ERRORS, type Client, isApiKeyId } from '@tallystick/callers';
+import { CALLER_ERRORS, type Client, isApiKeyId, spendersOf } from '@tallystick/callers';
 import { type JsonObject, STATUS_STATES, TallyError } from '@tallystick/core';
 import {
   chatRequestSchema,
@@ -7,11 +7,13 @@ import {
   FREE_READ_ERRORS,
   localCards,
   type Model,
+  modelPriceDocument,
   money,
   type PipelineContext,
-  priceDocument,
   READ_PRICE,
   readChatRequest,
+  SERVICE_TIERS,
+  upkeepOf,
 } from '@tallystick/inference';
 import { callerAccount, DEVELOPMENT, tierOf, type UsageRow } from '@tallystick/ledger';
 import type { Config } from '../config/config.ts';
@@ -20,7 +22,8 @@ import { OPENAI } from '../http/dialect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { ACCOUNT_CREDENTIALS, READ_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
-import { COMPUTE, compressionSchema, moneySchema, priceSchema, READ_HEADERS } from './compute-shapes.ts';
+import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
+import { compressionSchema, moneySchema, priceSchema } from './compute-svc-shapes.ts';
 import { count, did, usdc } from './shapes.ts';
 
 type Needs = Pick<Services, 'config' | 'store' | 'callers' | 'freeReads' | 'compute'>;
@@ -41,8 +44,56 @@ const modelSchema = z
         kind: z.enum(['chat', 'embedding']).openapi({ description: 'What the model does.' }),
         context: count.openapi({ description: 'The most tokens of prompt and answer together.' }),
         max_output: count.nullable().openapi({ description: 'The most tokens of an answer.' }),
+        dimensions: z
+          .object({
+            default: count.openapi({ description: 'The length where none is asked for.' }),
+            shorter: z
+              .union([z.literal('any'), z.array(count)])
+              .openapi({ description: 'The shorter ones that can be asked for.' }),
+          })
+          .optional()
+          .openapi({ description: 'The lengths of an embedding model’s vectors, as far as they are known.' }),
         abilities: z.array(z.string()).openapi({ description: 'What the model takes, such as `tools`.' }),
         price_per_million_tokens: priceSchema,
+        tariffs: z
+          .array(
+            z.object({
+              above_tokens: count
+                .nullable()
+                .openapi({ description: 'Only for prompts of more tokens than this; null for any.' }),
+              service_tier: z
+                .enum(SERVICE_TIERS)
+                .nullable()
+                .openapi({ description: 'Only for calls that the provider served so; null for any.' }),
+              price_per_million_tokens: priceSchema,
+            }),
+          )
+          .openapi({
+            description: 'Other prices, for some calls. Of those that apply, the last one counts.',
+          }),
+        price_source: z
+          .object({
+            page: z.string().openapi({ description: 'The page that states the prices.' }),
+            read_on: z.string().openapi({ description: 'The day on which it was read.' }),
+            copy: z
+              .boolean()
+              .openapi({ description: 'Whether a stored copy was read, which may be older than that day.' }),
+            valid_until: z.string().nullable().openapi({
+              description: 'The last day on which the page promises them; null if it does not say.',
+            }),
+          })
+          .nullable()
+          .openapi({
+            description: 'Where the prices are from; null for a free model, or one that the operator priced.',
+          }),
+        retires_at: z.string().nullable().openapi({
+          description: 'The day on which its provider shuts it down; null if none is announced.',
+        }),
+        successors: z.array(z.string()).openapi({ description: 'What its provider recommends instead.' }),
+        warning: z.enum(['retired', 'price_outdated', 'retires_soon', 'price_old']).nullable().openapi({
+          description:
+            'What is wrong with the entry, or will be. With `retired` and `price_outdated` the model is not called.',
+        }),
         hardware: z.string().nullable().openapi({ description: 'What it runs on, as far as is known.' }),
         region: z.string().nullable().openapi({ description: 'Where it runs, as far as is known.' }),
         health: z
@@ -126,7 +177,7 @@ function model({ compute, freeReads }: Needs): Endpoint {
   });
 }
 
-function modelDocument(model: Model, { health }: Pick<PipelineContext, 'health'>) {
+function modelDocument(model: Model, { health, upkeep }: Pick<PipelineContext, 'health' | 'upkeep'>) {
   const card = localCards.find(({ id }) => id === model.id);
   return {
     id: model.id,
@@ -137,8 +188,12 @@ function modelDocument(model: Model, { health }: Pick<PipelineContext, 'health'>
       kind: model.kind,
       context: model.context,
       max_output: model.maxOutput,
+      ...(model.dimensions && { dimensions: model.dimensions }),
       abilities: [...model.abilities],
-      price_per_million_tokens: priceDocument(model.price),
+      ...modelPriceDocument(model.price),
+      retires_at: model.retiresOn ?? null,
+      successors: [...(model.successors ?? [])],
+      warning: upkeepOf(model, upkeep()),
       prior: model.prior,
       hardware: model.hardware,
       region: model.region,
@@ -205,14 +260,23 @@ function estimate({ compute, callers, freeReads, config, store }: Needs): Endpoi
         schema: estimateSchema,
       },
     },
-    errors: [...FREE_READ_ERRORS, 'model_not_found', 'model_gone', 'context_too_long', 'no_model_available'],
+    errors: [
+      ...FREE_READ_ERRORS,
+      'model_not_found',
+      'model_gone',
+      'price_outdated',
+      'context_too_long',
+      'no_model_available',
+    ],
     admit: callers.keyOf,
     async handle(call) {
       const { key, ...agent } = await freeReads.admit(call);
       const payer = key?.id ?? (agent.proved ? agent.did : null);
-      const account = payer === null ? DEVELOPMENT : callerAccount(payer);
+      const name = payer === null ? DEVELOPMENT : callerAccount(payer);
+      const spenders = key === null ? [] : spendersOf(key);
       const tier = tierOf(agent.did === null ? null : await store.ledger.member(agent.did));
-      const estimator = { account, did: agent.did, tier };
+      const subject = agent.did ?? key?.id ?? DEVELOPMENT;
+      const estimator = { name, subject, key, spenders, did: agent.did, tier };
       const { pipeline } = compute;
       return json(await estimateChat(pipeline, readChatRequest(call.body, pipeline.catalogue), estimator));
     },

@@ -1,133 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { CALLER_ERRORS } from '@tallystick/callers';
+import { CALLER_ERRORS, LIMIT_ERRORS, LIMIT_HEADERS } from '@tallystick/callers';
 import { ENVELOPE_PROFILE, type ErrorCode } from '@tallystick/core';
-import { CHARGE_HEADERS, TIERS } from '@tallystick/inference';
+import { CHARGE_HEADERS } from '@tallystick/inference';
 import { LOW_BALANCE_HEADER } from '@tallystick/ledger';
-import { envelopeSchema } from './receipt-shapes.ts';
-import { count, usdc } from './shapes.ts';
+import { answerSvc, embeddingsSvc } from './compute-svc-shapes.ts';
+import { count } from './shapes.ts';
 
 /** Group name under which the API reference lists these routes. */
 export const COMPUTE = 'Inference';
-
-export const moneySchema = z
-  .object({
-    usdc: z.string().openapi({
-      example: '0.000012300',
-      pattern: String.raw`^-?\d+\.\d{9}$`,
-      description: 'Decimal text with nine places.',
-    }),
-    nano: z.string().openapi({
-      example: '12300',
-      pattern: String.raw`^-?\d+$`,
-      description: 'The same amount in nano-USDC.',
-    }),
-  })
-  .openapi('Money', { description: 'An amount of USDC.' });
-
-/** What compression did to the prompt; spec/compute.md defines it. */
-export const compressionSchema = z
-  .object({
-    tier: z.enum(TIERS).openapi({ description: 'As it was asked for.' }),
-    tokenizer: z.string().openapi({ description: 'The encoding that counted the tokens, or `provider`.' }),
-    estimate: z.boolean().openapi({ description: 'Whether the model’s own tokenizer may count otherwise.' }),
-    tokens_before: count.nullable().openapi({ description: 'Tokens of the messages’ texts as they came.' }),
-    tokens_after: count.nullable().openapi({ description: 'Tokens of them as they were sent.' }),
-    methods: z
-      .record(z.string(), z.int())
-      .openapi({ description: 'The number of tokens that each method saved.' }),
-    lost_cache_tokens: z.int().openapi({
-      description: 'Tokens that the provider could have read from its cache had the prompt not been changed.',
-    }),
-    removed: z
-      .array(
-        z.object({
-          id: z.string().openapi({ description: 'The id of the block.' }),
-          removed: count.openapi({ description: 'How many units were cut.' }),
-          of: count.openapi({ description: 'How many units the block had.' }),
-          unit: z.string().openapi({ description: 'What is counted.', example: 'sentences' }),
-          tokens: z.int().openapi({ description: 'Tokens that this saved.' }),
-        }),
-      )
-      .openapi({
-        description: 'The blocks that were cut; the notice left in the text holds the id of its block.',
-      }),
-    note: z
-      .string()
-      .optional()
-      .openapi({ description: 'In words, where something was done otherwise than asked for.' }),
-  })
-  .openapi('Compression', { description: 'What became of the prompt (spec/compute.md).' });
-
-const tokens = z.object({
-  prompt_tokens: count.openapi({ description: 'Tokens of the prompt.' }),
-  completion_tokens: count.openapi({ description: 'Tokens of the answer.' }),
-  cached_tokens: count.openapi({ description: 'Of the prompt, those read from the provider’s cache.' }),
-  cache_write_tokens: count.openapi({ description: 'Of the prompt, those written to the provider’s cache.' }),
-  counted_by: z
-    .enum(['tallystick', 'provider'])
-    .openapi({ description: 'Whose count is billed: the provider’s, unless it gave none that can be true.' }),
-});
-
-/** Prices of a model for 1,000,000 tokens. */
-export const priceSchema = z
-  .object({
-    input: moneySchema.openapi({ description: 'Of prompt tokens.' }),
-    output: moneySchema.openapi({ description: 'Of tokens of the answer.' }),
-    cache_read: moneySchema.openapi({ description: 'Of prompt tokens read from the provider’s cache.' }),
-    cache_write: moneySchema.openapi({ description: 'Of prompt tokens written to the provider’s cache.' }),
-  })
-  .openapi('Price', { description: 'What 1,000,000 tokens cost.' });
-
-const billingSchema = z
-  .looseObject({
-    asset: usdc,
-    account: z.string().openapi({ description: 'The kind of account that pays.', example: 'api_key' }),
-    charge: moneySchema.openapi({ description: 'What the call was charged.' }),
-    provider_cost: moneySchema.openapi({ description: 'What its provider charges for it.' }),
-    saving: moneySchema.openapi({ description: 'What compression saved, before the share.' }),
-    share: z
-      .looseObject({
-        ...moneySchema.shape,
-        percent: z.int().openapi({ description: 'The caller’s share of the saving, in percent.' }),
-        tier: z.string().openapi({ description: 'The member tier that it follows from.' }),
-      })
-      .openapi({ description: 'What of the saving goes back to the caller.' }),
-    reserved: moneySchema.openapi({ description: 'What was put aside before the call.' }),
-    usage: tokens.openapi({ description: 'The tokens that were billed.' }),
-    price_per_million_tokens: priceSchema,
-  })
-  .openapi('Billing', { description: 'What a call cost, and how that was counted (spec/compute.md).' });
-
-const svcMembers = {
-  receipt: envelopeSchema,
-  routing: z
-    .looseObject({})
-    .nullable()
-    .openapi({ description: 'Why the model was chosen; null where none was to be chosen.' }),
-  served: z
-    .object({
-      model: z.string().openapi({ description: 'The id of the model that answered.' }),
-      provider: z.string().openapi({ description: 'The provider that answered.' }),
-      failed_tries: z
-        .array(
-          z.object({
-            model: z.string().openapi({ description: 'The model that was tried.' }),
-            failed: z.string().openapi({ description: 'What went wrong.' }),
-            status: z
-              .int()
-              .nullable()
-              .openapi({ description: 'The provider’s HTTP status, if it gave one.' }),
-          }),
-        )
-        .openapi({ description: 'Tries that failed before.' }),
-    })
-    .openapi({ description: 'Who answered.' }),
-  billing: billingSchema,
-  anchor_failed: z
-    .string()
-    .optional()
-    .openapi({ description: 'The error code of the anchoring that was asked for and failed.' }),
-};
 
 const usageSchema = z.looseObject({
   prompt_tokens: count.openapi({ description: 'Tokens of the prompt.' }),
@@ -137,13 +17,7 @@ const usageSchema = z.looseObject({
 const answerUsage = usageSchema
   .extend({ completion_tokens: count.openapi({ description: 'Tokens of the answer.' }) })
   .optional()
-  .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' });
-
-/** The member `svc` of an answer in one piece. */
-const answerSvc = z
-  // Not `.nullable()`, which would leave the referenced object as the only form.
-  .looseObject({ ...svcMembers, compression: z.union([compressionSchema, z.null()]) })
-  .openapi({ description: 'What the service adds: receipt, routing, compression, billing.' });
+  .openapi({ description: 'What the provider counted; `svc.receipt.call` has what is billed.' });
 
 /** The answer to a chat call, as OpenAI's API shapes it, with `svc`; spec/compute.md defines that. */
 export const chatCompletionSchema = z
@@ -260,7 +134,7 @@ export const messageSchema = z
           .openapi({ description: 'Tokens of the prompt that were read from the provider’s cache.' }),
         output_tokens: count.openapi({ description: 'Tokens of the answer.' }),
       })
-      .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' }),
+      .openapi({ description: 'What the provider counted; `svc.receipt.call` has what is billed.' }),
     svc: answerSvc,
   })
   .openapi('Message', {
@@ -308,7 +182,7 @@ export const responseSchema = z
         total_tokens: count.openapi({ description: 'All tokens.' }),
       })
       .nullable()
-      .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' }),
+      .openapi({ description: 'What the provider counted; `svc.receipt.call` has what is billed.' }),
     svc: answerSvc,
   })
   .openapi('Response', {
@@ -343,13 +217,8 @@ export const embeddingsSchema = z
       .openapi({ description: 'The id of the model that answered.', example: 'local/embed-512' }),
     usage: usageSchema
       .optional()
-      .openapi({ description: 'What the provider counted; `svc.billing.usage` is what is billed.' }),
-    svc: z
-      .looseObject({
-        ...svcMembers,
-        compression: z.null().openapi({ description: 'Nothing is compressed here.' }),
-      })
-      .openapi({ description: 'What the service adds: receipt and billing.' }),
+      .openapi({ description: 'What the provider counted; `svc.receipt.call` has what is billed.' }),
+    svc: embeddingsSvc,
   })
   .openapi('Embeddings', { description: 'As OpenAI answers, with the member `svc`: receipt and billing.' });
 
@@ -371,6 +240,7 @@ export const CALL_RESPONSE_HEADERS = {
   'X-Receipt-Schema-Version': 'The version of the receipt schema.',
   'X-Anchor-Ref': 'Where the receipt is anchored, or is to be; absent where it is not, and of a stream.',
   ...LOW_BALANCE_HEADER,
+  ...LIMIT_HEADERS,
 };
 
 /** The error codes of calling a model. */
@@ -379,8 +249,10 @@ export const CALL_ERRORS = [
   'model_not_found',
   'context_too_long',
   'model_gone',
+  'price_outdated',
   'no_model_available',
   'insufficient_balance',
+  ...LIMIT_ERRORS,
   'provider_refused',
   'provider_rate_limited',
   'provider_failed',

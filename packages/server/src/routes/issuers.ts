@@ -7,11 +7,11 @@ import {
   fromBase64url,
   type IssuerDocument,
   KEY_PURPOSES,
-  type KeyPurpose,
   readSignedStatement,
   rootFingerprint,
   TallyError,
 } from '@tallystick/core';
+import { publishedTrust } from '@tallystick/issuers';
 import { idempotencyClaim, replayOf } from '@tallystick/kit';
 import { text } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -24,14 +24,14 @@ const GROUP = 'Issuers and trust';
 
 /** Issuers, their keys, and the trust bundle (specification 2.9; docs/architecture.md). */
 export function issuerRoutes(services: Needs): Endpoint[] {
-  return [apply(services), record(services), trust(services), didWeb(services)];
+  return [apply(services), record(services), trust(services), earlierTrust(services), didWeb(services)];
 }
 
 const keySchema = z
   .object({
     key_id: didText.openapi({ description: 'The id of the key.', example: 'did:svc:acme:key-1' }),
     public_key: publicKeyText,
-    purpose: z.enum(KEY_PURPOSES).openapi({ description: 'What the key signs.' }),
+    purpose: z.string().openapi({ description: 'What the key signs.', examples: [...KEY_PURPOSES] }),
     state: z
       .enum(['pending', 'active', 'retired', 'revoked'])
       .openapi({ description: 'What may be made of it now.' }),
@@ -51,7 +51,7 @@ const keySchema = z
   })
   .openapi('IssuerKey', { description: 'A key of an issuer, and when its signatures count.' });
 
-const signedStatement = (purpose: z.ZodType<KeyPurpose>) =>
+const signedStatement = (purpose: z.ZodType<string>) =>
   z.strictObject({
     statement: z
       .strictObject({
@@ -102,7 +102,7 @@ const documentSchema = z
     sequence: z.int().openapi({ description: 'The number of its newest statement.' }),
     keys: z.array(keySchema).openapi({ description: 'Its keys.' }),
     history: z
-      .array(signedStatement(z.enum(KEY_PURPOSES)))
+      .array(signedStatement(z.string()))
       .openapi({ description: 'Every statement, oldest first; the keys follow from them.' }),
   })
   .openapi('Issuer', { description: 'The record of an issuer (spec/trust.md).' });
@@ -215,6 +215,33 @@ function record({ registry }: Needs): Endpoint {
   });
 }
 
+const bundleSchema = z
+  .looseObject({
+    type: z.literal('svc-trust-v1').openapi({ description: 'Always this.' }),
+    version: z.int().openapi({ minimum: 1, description: 'Each bundle has a higher one.' }),
+    issued_at: timestamp.openapi({ description: 'When it was signed.' }),
+    expires_at: timestamp.openapi({ description: 'From then on it is refused.' }),
+    root: z
+      .object({
+        key_id: didText.openapi({ description: 'The id of the root key.' }),
+        public_key: publicKeyText,
+      })
+      .openapi({ description: 'The key that signs the bundle.' }),
+    issuers: z
+      .array(
+        z.object({
+          did: didText.openapi({ description: 'The issuer.' }),
+          status: z
+            .enum(['registered', 'verified'])
+            .openapi({ description: 'Whether the operator has verified who it is.' }),
+          keys: z.array(keySchema).openapi({ description: 'Its keys.' }),
+        }),
+      )
+      .openapi({ description: 'The issuers.' }),
+    sig_b64u: signatureText,
+  })
+  .openapi('TrustBundle', { description: 'Whom to trust, signed by the root (spec/trust.md).' });
+
 function trust({ trust: service }: Needs): Endpoint {
   return endpoint({
     method: 'get',
@@ -228,32 +255,7 @@ function trust({ trust: service }: Needs): Endpoint {
     answers: {
       200: {
         description: 'The newest bundle',
-        schema: z
-          .looseObject({
-            type: z.literal('svc-trust-v1').openapi({ description: 'Always this.' }),
-            version: z.int().openapi({ minimum: 1, description: 'Each bundle has a higher one.' }),
-            issued_at: timestamp.openapi({ description: 'When it was signed.' }),
-            expires_at: timestamp.openapi({ description: 'From then on it is refused.' }),
-            root: z
-              .object({
-                key_id: didText.openapi({ description: 'The id of the root key.' }),
-                public_key: publicKeyText,
-              })
-              .openapi({ description: 'The key that signs the bundle.' }),
-            issuers: z
-              .array(
-                z.object({
-                  did: didText.openapi({ description: 'The issuer.' }),
-                  status: z
-                    .enum(['registered', 'verified'])
-                    .openapi({ description: 'Whether the operator has verified who it is.' }),
-                  keys: z.array(keySchema).openapi({ description: 'Its keys.' }),
-                }),
-              )
-              .openapi({ description: 'The issuers.' }),
-            sig_b64u: signatureText,
-          })
-          .openapi('TrustBundle', { description: 'Whom to trust, signed by the root (spec/trust.md).' }),
+        schema: bundleSchema,
         headers: {
           'X-Root-Fingerprint':
             'SHA-256 of the root’s public key, to compare with the fingerprint that you pinned.',
@@ -268,6 +270,35 @@ function trust({ trust: service }: Needs): Endpoint {
       }
       const root = rootFingerprint(fromBase64url(published.bundle.root.public_key, 32));
       return text(published.text, 'application/json', { headers: { 'x-root-fingerprint': root } });
+    },
+  });
+}
+
+function earlierTrust({ store }: Needs): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/.well-known/trust/{file}',
+    operationId: 'getTrustVersion',
+    group: GROUP,
+    summary: 'A trust bundle of before',
+    description:
+      'At `/.well-known/trust/<version>.json`, byte for byte as it was published. Each bundle names the SHA-256 of the one before in `previous_sha256`; `tally trust audit` follows them.',
+    availability: 'live',
+    params: z.object({
+      file: z.string().max(40).openapi({ description: 'The version, and `.json`.', example: '1.json' }),
+    }),
+    answers: { 200: { description: 'The bundle', schema: bundleSchema } },
+    errors: ['trust_not_found'],
+    async handle({ params: { file } }) {
+      const [, version] = /^([1-9]\d{0,14})\.json$/.exec(file) ?? [];
+      const bundle = version === undefined ? null : await publishedTrust(store, Number(version));
+      if (bundle === null) {
+        throw new TallyError(
+          'trust_not_found',
+          'This service keeps no trust bundle of that version. The path is <version>.json.',
+        );
+      }
+      return text(bundle, 'application/json');
     },
   });
 }

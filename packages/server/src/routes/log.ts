@@ -1,18 +1,29 @@
 import { z } from '@hono/zod-openapi';
-import { formatTimestamp, parseTilePath, TallyError, toHex, verifierKey } from '@tallystick/core';
-import type { ChainPosting } from '@tallystick/log';
+import { formatTimestamp, parseTilePath, TallyError, verifierKey, witnessKey } from '@tallystick/core';
 import { json, text } from '../http/answer.ts';
+import { bucketQuery, bucketsOf } from '../http/buckets.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { EXPORT_TYPES, listAnswer, listQuery, pageSchema } from '../http/list.ts';
 import type { Services } from '../services.ts';
-import { digestText, evmAddress, timestamp, txHash } from './shapes.ts';
+import { countBetween, countedSchema } from './counted.ts';
+import { leafList, leafSchema, postingListing, postingSchema, postingState } from './log-rows.ts';
+import { evmAddress, timestamp } from './shapes.ts';
 
-type Needs = Pick<Services, 'config' | 'store' | 'log' | 'logKey' | 'chain'>;
+type Needs = Pick<Services, 'config' | 'store' | 'log' | 'logKey' | 'chain' | 'clock'>;
 
 const GROUP = 'Log';
 
 /** The anchor log for its monitors (C2SP tlog-tiles) and for people. */
 export function logRoutes(services: Needs): Endpoint[] {
-  return [status(services), postings(services), checkpoint(services), tile(services)];
+  return [
+    status(services),
+    postings(services),
+    postingCounts(services),
+    leaves(services),
+    leafCounts(services),
+    checkpoint(services),
+    tile(services),
+  ];
 }
 
 function status({ log, logKey, chain, config }: Needs): Endpoint {
@@ -54,6 +65,11 @@ function status({ log, logKey, chain, config }: Needs): Endpoint {
               })
               .nullable()
               .describe('Where roots are posted, and by which account.'),
+            witnesses: z
+              .array(z.string())
+              .describe(
+                'The keys of the witnesses that are asked to cosign checkpoints: C2SP verifier keys of type 0x04.',
+              ),
           })
           .openapi('LogStatus', { description: 'How far the anchor log is. Nothing of it is signed.' }),
       },
@@ -76,29 +92,13 @@ function status({ log, logKey, chain, config }: Needs): Endpoint {
             chain === null
               ? null
               : { network: chain.network, chain_id: chain.chainId, address: chain.address },
+          witnesses: config.log.witnesses.map(({ name, publicKey }) => witnessKey(name, publicKey)),
         },
         { headers: { 'cache-control': 'no-store' } },
       );
     },
   });
 }
-
-const postingSchema = z
-  .object({
-    sequence: z.int().describe('From 1, one for each posting.'),
-    tree_size: z.int().describe('The number of leaves that the root covers.'),
-    merkle_root: digestText.describe('The root hash.'),
-    state: z
-      .enum(['queued', 'broadcast', 'confirmed', 'finalized'])
-      .describe('The hashes under the root are anchored once this is `finalized`.'),
-    scheduled_at: timestamp.describe('When it was due.'),
-    tx_hash: txHash.nullable().describe('Its transaction; null until it is in a block.'),
-    block_height: z.int().nullable().describe('Its block; null until it is in one.'),
-    block_time: timestamp.nullable().describe('The block’s own time.'),
-  })
-  .openapi('Posting', { description: 'A root that goes to the chain.' });
-
-const DEFAULT_POSTINGS = 20;
 
 function postings({ store }: Needs): Endpoint {
   return endpoint({
@@ -108,39 +108,115 @@ function postings({ store }: Needs): Endpoint {
     group: GROUP,
     summary: 'List the roots posted to the chain',
     description:
-      'For people and dashboards: nothing in the answer is signed. The proof is the transaction on the chain.',
+      'For people and dashboards: nothing in the answer is signed. The proof is the transaction on the chain. `from` and `to` are times of scheduled postings.',
     availability: 'live',
     query: z.strictObject({
-      limit: z
+      ...listQuery,
+      state: postingState.optional().openapi({ description: 'Only postings in this state.' }),
+      tx_hash: z
         .string()
-        .regex(/^(?:[1-9]\d?|100)$/, 'Not 1 to 100')
+        .regex(/^0x[0-9a-f]{64}$/, 'Not 0x and 64 lower-case hex characters')
         .optional()
-        .openapi({ description: `${DEFAULT_POSTINGS} when absent.` }),
+        .openapi({ description: 'Only the posting that this transaction carries.' }),
+      tree_size: z
+        .string()
+        .regex(/^\d{1,15}$/, 'Not a number of leaves')
+        .optional()
+        .openapi({ description: 'Only the posting whose root covers exactly this many leaves.' }),
     }),
     answers: {
       200: {
         description: 'The postings, newest first',
-        schema: z.object({ postings: z.array(postingSchema).describe('The postings.') }),
+        schema: pageSchema(postingSchema).extend({
+          postings: z.array(postingSchema).openapi({ description: 'The same as `data`.' }),
+        }),
+        otherwise: EXPORT_TYPES,
       },
     },
-    async handle({ query }) {
-      const recent = await store.log.recentPostings(Number(query.limit ?? DEFAULT_POSTINGS));
-      return json({ postings: recent.map(postingDocument) }, { headers: { 'cache-control': 'no-store' } });
+    handle({ query: { state = null, tx_hash: txHash = null, tree_size, ...query } }) {
+      const size = tree_size === undefined ? null : Number(tree_size);
+      const listing = postingListing(store.log, { state, txHash, size });
+      return listAnswer(query, { ...listing, alias: 'postings' });
     },
   });
 }
 
-function postingDocument({ sequence, size, root, state, batchAt, place }: ChainPosting) {
-  return {
-    sequence,
-    tree_size: size,
-    merkle_root: `sha256:${toHex(root)}`,
-    state,
-    scheduled_at: formatTimestamp(batchAt * 1000),
-    tx_hash: place?.txHash ?? null,
-    block_height: place?.blockHeight ?? null,
-    block_time: place === null ? null : formatTimestamp(place.blockTime * 1000),
-  };
+function leaves({ store }: Needs): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/log/leaves',
+    operationId: 'listLeaves',
+    group: GROUP,
+    summary: 'List the hashes in the log',
+    description:
+      'The hashes that the log has accepted, the highest index first, each with the posting that took it to the chain. Nothing in the answer is signed: the proof is at `/checkpoint` and `/tile/`. `from` and `to` are times of the postings that hashes were scheduled for.',
+    availability: 'live',
+    query: z.strictObject({
+      ...listQuery,
+      from_index: z
+        .string()
+        .regex(/^\d{1,15}$/, 'Not the index of a leaf')
+        .optional()
+        .openapi({
+          description: 'Begins with this leaf and goes on to lower indexes; with the newest when absent.',
+        }),
+    }),
+    answers: {
+      200: { description: 'The hashes', schema: pageSchema(leafSchema), otherwise: EXPORT_TYPES },
+    },
+    handle({ query: { from_index, ...query } }) {
+      const within = from_index === undefined ? {} : { before: Number(from_index) + 1 };
+      return leafList(store.log, query, { name: 'leaves', owner: null, within });
+    },
+  });
+}
+
+const PUBLIC = { 'cache-control': 'no-store' };
+
+function postingCounts({ store, clock }: Needs): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/log/postings/counts',
+    operationId: 'countPostings',
+    group: GROUP,
+    summary: 'Count the roots posted to the chain',
+    description:
+      'How many postings of `GET /v1/log/postings` were scheduled in each bucket of time (UTC), newest first, for plots. A bucket without postings is left out.',
+    availability: 'live',
+    query: z.strictObject(bucketQuery),
+    answers: { 200: { description: 'The counts', schema: countedSchema('postings') } },
+    async handle({ query }) {
+      const buckets = bucketsOf(query, clock());
+      const ranges = await countBetween(buckets, (times) => store.log.firstPostingsAt(times));
+      const data = ranges.map(({ at, from, before }) => {
+        return { at: formatTimestamp(at * 1_000), postings: before - from };
+      });
+      return json({ data }, { headers: PUBLIC });
+    },
+  });
+}
+
+function leafCounts({ store, clock, config }: Needs): Endpoint {
+  return endpoint({
+    method: 'get',
+    path: '/v1/log/leaves/counts',
+    operationId: 'countLeaves',
+    group: GROUP,
+    summary: 'Count the hashes in the log',
+    description:
+      'How many hashes of `GET /v1/log/leaves` were scheduled for postings in each bucket of time (UTC), newest first, for plots. A bucket without hashes is left out; without `to`, those that wait for the next posting are counted too.',
+    availability: 'live',
+    query: z.strictObject(bucketQuery),
+    answers: { 200: { description: 'The counts', schema: countedSchema('leaves') } },
+    async handle({ query }) {
+      const buckets = bucketsOf(query, clock() + config.log.periodSeconds * 1_000);
+      const ranges = await countBetween(buckets, (times) => store.log.firstLeavesAt(times));
+      const data = ranges.map(({ at, from, before }) => {
+        return { at: formatTimestamp(at * 1_000), leaves: before - from };
+      });
+      return json({ data }, { headers: PUBLIC });
+    },
+  });
 }
 
 function checkpoint({ log }: Needs): Endpoint {

@@ -1,18 +1,14 @@
 import { z } from '@hono/zod-openapi';
-import { errorsPage } from '../docs/errors.ts';
-import { pageHeaders } from '../docs/page.ts';
-import { referencePage } from '../docs/reference.ts';
+import { Registry } from 'prom-client';
 import { type Answer, json, text } from '../http/answer.ts';
 import type { Api } from '../http/api.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import type { Metrics } from '../observability/observability.ts';
 
 export interface MetaServices {
   /** The API that these routes describe and are part of. */
   readonly api: Pick<Api, 'document'>;
-  readonly metrics: Metrics;
-  /** Updates the metrics that are read, not counted. */
-  readonly measure: () => Promise<void>;
+  /** The metrics of all processes that share the port, in Prometheus’ text exposition format. */
+  readonly exposition: () => Promise<string>;
   /** The state of each part of the service: `ok`, or what is wrong with it. */
   readonly ready: () => Promise<Record<string, string>>;
 }
@@ -20,15 +16,8 @@ export interface MetaServices {
 const GROUP = 'Operations';
 
 /** The endpoints that describe the service and its state. */
-export function metaRoutes({ api, metrics, measure, ready }: MetaServices): Endpoint[] {
-  return [
-    health(),
-    readiness(ready),
-    measurements(metrics, measure),
-    openApi(api),
-    reference(api),
-    errorReference(),
-  ];
+export function metaRoutes({ api, exposition, ready }: MetaServices): Endpoint[] {
+  return [health(), readiness(ready), measurements(exposition), openApi(api)];
 }
 
 function health(): Endpoint {
@@ -80,7 +69,7 @@ function readiness(ready: MetaServices['ready']): Endpoint {
   });
 }
 
-function measurements({ registry }: Metrics, measure: MetaServices['measure']): Endpoint {
+function measurements(exposition: MetaServices['exposition']): Endpoint {
   return endpoint({
     method: 'get',
     path: '/metrics',
@@ -92,8 +81,7 @@ function measurements({ registry }: Metrics, measure: MetaServices['measure']): 
       200: { description: 'The text exposition format', schema: z.string(), contentType: 'text/plain' },
     },
     async handle() {
-      await measure();
-      return text(await registry.metrics(), registry.contentType, {
+      return text(await exposition(), Registry.PROMETHEUS_CONTENT_TYPE, {
         headers: { 'cache-control': 'no-store' },
       });
     },
@@ -112,39 +100,6 @@ function openApi(api: MetaServices['api']): Endpoint {
     answers: { 200: { description: 'The document', schema: z.looseObject({}) } },
     handle: cached,
   });
-}
-
-function reference(api: MetaServices['api']): Endpoint {
-  const cached = once(() => page(referencePage(api.document())));
-  return endpoint({
-    method: 'get',
-    path: '/docs',
-    operationId: 'getReference',
-    group: GROUP,
-    summary: 'Read the API reference',
-    availability: 'live',
-    answers: { 200: { description: 'The reference', schema: z.string(), contentType: 'text/html' } },
-    handle: cached,
-  });
-}
-
-function errorReference(): Endpoint {
-  const cached = once(() => page(errorsPage()));
-  return endpoint({
-    method: 'get',
-    path: '/docs/errors',
-    operationId: 'getErrorReference',
-    group: GROUP,
-    summary: 'Read the list of error codes',
-    description: 'The `type` of a problem document links to its code on this page.',
-    availability: 'live',
-    answers: { 200: { description: 'The list', schema: z.string(), contentType: 'text/html' } },
-    handle: cached,
-  });
-}
-
-function page(html: string): Answer {
-  return text(html, 'text/html; charset=utf-8', { headers: pageHeaders });
 }
 
 /** Keeps the first result. It is called only after all endpoints are mounted. */

@@ -1,4 +1,4 @@
-import { type JsonObject, parseJson, utf8 } from '@tallystick/core';
+import { errorTable, type JsonObject, parseJson, utf8 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFrame } from '../../test/frame.ts';
 import { startTestService, type TestService } from '../../test/service.ts';
@@ -21,7 +21,7 @@ describe('GET /verify', () => {
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     const policy = headers.get('content-security-policy');
     expect(policy).toMatch(
-      /^default-src 'none'; script-src(?: 'sha256-[\w+/]{43}='){2}; style-src 'sha256-[\w+/]{43}='; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'$/,
+      /^default-src 'none'; script-src(?: 'sha256-[\w+/]{43}='){4}; style-src 'sha256-[\w+/]{43}='; img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'$/,
     );
     expect(text).toContain(`<meta http-equiv="Content-Security-Policy" content="${policy}">`);
     expect(headers.get('x-frame-options')).toBe('DENY');
@@ -65,11 +65,11 @@ describe('GET /verify', () => {
       site: 'https://site.test',
       bundle: JSON.parse(text),
     });
-    expect(html.match(/<script/g)).toHaveLength(5);
+    expect(html.match(/<script/g)).toHaveLength(7);
   });
 });
 
-const PAGES = ['/', '/verify', '/receipts', '/evidence', '/log', '/usage', '/leaderboard', '/benchmark'];
+const PAGES = ['/', '/verify', '/evidence', '/benchmark', '/docs/errors'];
 
 describe.each(PAGES)('the page at %s', (path) => {
   it('states of itself the policy of its header, and is not framed', async () => {
@@ -81,6 +81,15 @@ describe.each(PAGES)('the page at %s', (path) => {
     expect(headers.get('x-frame-options')).toBe('DENY');
     const again = await service.get(path, { 'if-none-match': headers.get('etag') ?? '' });
     expect([again.status, again.text]).toEqual([304, '']);
+    expect(text).toContain(`<meta property="og:image" content="${service.config.siteUrl}/social.png">`);
+  });
+});
+
+describe('GET /docs/errors', () => {
+  it('has every code once, and nothing else', async () => {
+    const { text } = await service.get('/docs/errors');
+    const anchors = [...text.matchAll(/<div class="error" id="(\w+)">/g)].map(([, id]) => String(id));
+    expect(anchors.toSorted()).toEqual(Object.keys(errorTable).toSorted());
   });
 });
 
@@ -117,7 +126,7 @@ describe('GET /benchmark', () => {
     expect(status).toBe(200);
     const policy = headers.get('content-security-policy');
     expect(policy).toMatch(
-      /^default-src 'none'; script-src 'sha256-[\w+/]{43}='; style-src 'sha256-[\w+/]{43}='; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'$/,
+      /^default-src 'none'; script-src(?: 'sha256-[\w+/]{43}='){2}; style-src 'sha256-[\w+/]{43}='; font-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'$/,
     );
     expect(text).toContain(`<meta http-equiv="Content-Security-Policy" content="${policy}">`);
     expect(headers.get('x-frame-options')).toBe('DENY');

@@ -37,15 +37,6 @@ export function pageRoutes(services: PageServices): Endpoint[] {
         'Shows the results of `/v1/compute/benchmark` and its nodes after checking their signatures in the browser. It calls no other service. The page contains the newest trust bundle.',
     }),
     page(services, {
-      path: '/receipts',
-      operationId: 'getReceiptsPage',
-      file: 'receipts.html',
-      group: 'Receipts',
-      summary: 'The receipts page',
-      description:
-        'Looks a receipt up by the id that follows the `#` of its address, verifies it in the browser, and shows where it is anchored.',
-    }),
-    page(services, {
       path: '/evidence',
       operationId: 'getEvidencePage',
       file: 'evidence.html',
@@ -55,30 +46,12 @@ export function pageRoutes(services: PageServices): Endpoint[] {
         'Checks a bundle of receipts, file by file, in the browser, and sends nothing: its content security policy forbids it. Each bundle contains this page.',
     }),
     page(services, {
-      path: '/log',
-      operationId: 'getLogPage',
-      file: 'log.html',
-      group: 'Log',
-      summary: 'The log page',
-      description:
-        'Shows `/v1/log`, `/checkpoint` and `/v1/log/postings`, and checks signature and inclusion in the browser.',
-    }),
-    page(services, {
-      path: '/usage',
-      operationId: 'getUsagePage',
-      file: 'usage.html',
-      group: COMPUTE,
-      summary: 'The usage page',
-      description:
-        'Shows the usage of a DID or an API key. The key stays in the page’s memory and is sent only in the `Authorization` header.',
-    }),
-    page(services, {
-      path: '/leaderboard',
-      operationId: 'getLeaderboardPage',
-      file: 'leaderboard.html',
-      group: COMPUTE,
-      summary: 'The leaderboard page',
-      description: 'Shows `/v1/compute/member/leaderboard`.',
+      path: '/docs/errors',
+      operationId: 'getErrorReference',
+      file: 'errors.html',
+      group: 'Operations',
+      summary: 'Read the list of error codes',
+      description: 'The `type` of a problem document links to its code on this page.',
     }),
   ];
 }
@@ -95,6 +68,10 @@ interface PageDefinition {
 
 /** The only part of a page that is filled in when it is served. It is data, so the script's hash does not cover it. */
 const SITE_TRUST = '<script type="application/json" id="site-trust">null</script>';
+
+/** Programs that show a link's picture take only a whole address. */
+const PICTURE_START = '<meta property="og:image" content="';
+const PICTURE = `${PICTURE_START}/`;
 
 interface Served {
   readonly bundle: string | null;
@@ -188,13 +165,16 @@ function wantsJson(accept = ''): boolean {
 }
 
 /** Answers with a built page. It is read at the first request, and again with each new bundle. */
-export function pageAnswer({ config, trust }: PageServices, file: string): (c: AppContext) => Answer {
+function pageAnswer({ config, trust }: PageServices, file: string): (c: AppContext) => Answer {
   let served: Served | undefined;
   const current = (): Served => {
     const bundle = trust.bundle()?.text ?? null;
     if (served?.bundle === bundle) return served;
     const built = readFileSync(new URL(file, import.meta.resolve('@tallystick/web/verify.html')), 'utf8');
-    const html = withTrust(built, config.siteUrl, bundle);
+    const html = withTrust(built, config.siteUrl, bundle).replace(
+      PICTURE,
+      `${PICTURE_START}${config.siteUrl}/`,
+    );
     const etag = `"${createHash('sha256').update(html).digest('base64url')}"`;
     served = { bundle, html, etag, policy: policyOf(built) };
     return served;

@@ -16,7 +16,7 @@ import {
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
-import { moneySchema } from './compute-shapes.ts';
+import { moneySchema } from './compute-svc-shapes.ts';
 import { paymentsOff } from './quotes.ts';
 import { apiKeyIdText, evmAddress, timestamp, txHash, usdc } from './shapes.ts';
 

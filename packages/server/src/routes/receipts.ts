@@ -332,24 +332,7 @@ function read({ store, log, callers, clock }: MintNeeds): Endpoint {
     },
     errors: ['receipt_not_found', 'receipt_purged', 'api_key_invalid', 'api_key_revoked'],
     async handle(call) {
-      const { id } = call.params;
-      // Only its tenant's key can read a tenant's receipt, so no cache may reuse an answer for another caller.
-      call.headers['vary'] = 'Authorization';
-      call.headers['cache-control'] = 'private, no-store';
-      const reader = tenantOf(await callers.admit(call, 'tenantKey', 'none'));
-      const found = receiptIdPattern.test(id)
-        ? await keptReceipt(store, id, clock())
-        : ({ kind: 'unknown' } as const);
-      if (found.kind === 'unknown' || (found.tenant !== null && found.tenant !== reader)) {
-        throw new TallyError('receipt_not_found', 'This service has no receipt with that id.');
-      }
-      if (found.kind === 'purged') {
-        throw new TallyError(
-          'receipt_purged',
-          'The receipt’s retention period has ended, so it is no longer served. Your own copy still verifies.',
-        );
-      }
-      if (found.tenant === null) delete call.headers['cache-control'];
+      const found = await readable({ store, callers, clock }, call);
       const anchor = await anchorOf(log, found.body);
       if (anchor === null) return text(found.body, 'application/json');
       return text(withAnchor(found.body, anchor), 'application/json', {
@@ -357,4 +340,33 @@ function read({ store, log, callers, clock }: MintNeeds): Endpoint {
       });
     },
   });
+}
+
+/**
+ * The receipt in the path, if its caller may read it. Says by headers who may keep the answer.
+ * @throws receipt_not_found, receipt_purged; what `admit` throws
+ */
+export async function readable(
+  { store, callers, clock }: Pick<MintNeeds, 'store' | 'callers' | 'clock'>,
+  call: Exchange & { readonly params: { readonly id: string } },
+): Promise<{ readonly body: string }> {
+  const { id } = call.params;
+  // Only its tenant's key can read a tenant's receipt, so no cache may reuse an answer for another caller.
+  call.headers['vary'] = 'Authorization';
+  call.headers['cache-control'] = 'private, no-store';
+  const reader = tenantOf(await callers.admit(call, 'tenantKey', 'none'));
+  const found = receiptIdPattern.test(id)
+    ? await keptReceipt(store, id, clock())
+    : ({ kind: 'unknown' } as const);
+  if (found.kind === 'unknown' || (found.tenant !== null && found.tenant !== reader)) {
+    throw new TallyError('receipt_not_found', 'This service has no receipt with that id.');
+  }
+  if (found.kind === 'purged') {
+    throw new TallyError(
+      'receipt_purged',
+      'The receipt’s retention period has ended, so it is no longer served. Your own copy still verifies.',
+    );
+  }
+  if (found.tenant === null) delete call.headers['cache-control'];
+  return found;
 }

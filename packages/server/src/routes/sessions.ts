@@ -9,7 +9,6 @@ import {
   type SessionEntryToSign,
   shortName,
   TallyError,
-  utf8,
 } from '@tallystick/core';
 import { X402 } from '@tallystick/ledger';
 import {
@@ -24,6 +23,7 @@ import type { Answer } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { ACCOUNT_CREDENTIALS, CALL_CREDENTIALS } from '../http/security.ts';
+import { textStream } from '../http/text-stream.ts';
 import type { Services } from '../services.ts';
 import { MINT_ERRORS, type MintNeeds, RECEIPT_HEADERS, receiptAnswerOf } from './receipt-answer.ts';
 import { envelopeSchema } from './receipt-shapes.ts';
@@ -291,14 +291,15 @@ async function sign(
     anchor,
     owner,
     agent: caller,
-    credential: caller.key ?? { kind: 'none', group: clients.group(call.incoming) },
+    credential:
+      caller.key?.kind === 'apiKey' ? caller.key : { kind: 'none', group: clients.group(call.incoming) },
     claim: { route: new URL(call.incoming.url).pathname, body: call.body as JsonValue },
   });
   return { ...receiptAnswerOf(issued, ENVELOPE_PROFILE), status: issued.replayed ? 200 : 201 };
 }
 
 /** The account of whoever asks; of who is known by a payment alone, the wallet. @throws payment_required without one */
-async function ownerOf(services: Needs, call: Received, { account }: Caller): Promise<string> {
+async function ownerOf(services: Needs, call: Received, { name: account }: Caller): Promise<string> {
   if (account !== X402) return account;
   await refuseUnpaid(services, call, { profile: ENVELOPE_PROFILE, mayBePrepaid: false });
   return `wallet:${services.payments?.offered(call)?.payer ?? ''}`;
@@ -316,7 +317,7 @@ function read(services: Needs): Endpoint {
     group: GROUP,
     summary: 'Read a session',
     description:
-      'The receipts of a session in order, as JSON Lines: what `tally session verify` takes. Only for the API key or the DID that it belongs to. A receipt whose retention has ended is left out; one that is anchored has its anchor.',
+      'The receipts of a session in order, as JSON Lines: what `tally session verify` takes. Only for the API key or the DID that it belongs to, and for the account that pays for that key. A receipt whose retention has ended is left out; one that is anchored has its anchor.',
     availability: 'live',
     headers: HEADERS,
     params: PARAMS,
@@ -331,33 +332,15 @@ function read(services: Needs): Endpoint {
     admit: callers.admitCaller,
     async handle(call) {
       const { id } = call.params;
-      const { account: owner } = await callers.callerOf(call);
+      const { name, account } = await callers.callerOf(call);
       if (!ID.test(id)) throw sessionNotFound();
-      const lines = await readSession(services, { id, owner });
+      const lines = await readSession(services, { id, name, account });
       return {
         status: 200,
-        body: streamOf(lines),
+        body: textStream(lines),
         contentType: LINES,
         headers: { 'cache-control': 'private, no-store' },
       };
     },
   });
-}
-
-/** The lines as bytes, each read when it is asked for. `ReadableStream.from` has no type where browsers' types count. */
-function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
-  const iterator = lines[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = await iterator.next();
-        if (done === true) controller.close();
-        else controller.enqueue(utf8(value));
-      },
-      async cancel() {
-        await iterator.return?.();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

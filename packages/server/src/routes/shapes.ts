@@ -89,6 +89,10 @@ export const verificationSchema = z
           .openapi({ description: 'What the trust bundle says of the key.' }),
       })
       .openapi({ description: 'Who signed, and whether this service trusts them.' }),
+    witnessed: z.null().openapi({
+      description:
+        'Always null here. Which witnesses must have cosigned the log is the choice of who verifies, offline (`--witness-policy`, `witnessPolicy`).',
+    }),
     family: z
       .enum(['envelope', 'profile', 'metering', 'issue', 'legacy', 'benchmark', 'status'])
       .nullable()
@@ -159,3 +163,11 @@ const anchoredSchema = z
 
 /** Specification 2.9. */
 export const anchorResultSchema = z.union([pendingSchema, anchoredSchema]);
+
+/** A tag that calls are looked for by. */
+export const callTag = (description: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,64}:[^\0]{1,256}$/, 'Not name:value')
+    .optional()
+    .openapi({ description, example: 'team:search' });

@@ -4,7 +4,7 @@ import { text } from '../http/answer.ts';
 import { header } from '../http/context.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
-import { pageAnswer } from './pages.ts';
+import { consoleAnswer } from './console.ts';
 import { count, didText, hexDigest, publicKeyText, signatureText, timestamp } from './shapes.ts';
 
 const endpointSchema = z
@@ -75,8 +75,7 @@ const statusSchema = z
   .openapi('Status', { description: 'How the service is, signed (spec/status.md).' });
 
 /** The service's signed status (specification 4.1; spec/status.md). */
-export function statusRoutes(services: Pick<Services, 'status' | 'config' | 'trust'>): Endpoint[] {
-  const page = pageAnswer(services, 'status.html');
+export function statusRoutes(services: Pick<Services, 'status'>): Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -98,7 +97,7 @@ export function statusRoutes(services: Pick<Services, 'status' | 'config' | 'tru
       errors: ['unavailable'],
       async handle({ c, headers }) {
         headers['vary'] = 'Accept';
-        if (wantsPage(header(c, 'accept'))) return page(c);
+        if (wantsPage(header(c, 'accept'))) return consoleAnswer(c);
         try {
           return text(await services.status.newest(), 'application/json', {
             headers: { 'cache-control': 'no-cache' },

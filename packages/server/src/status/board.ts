@@ -38,11 +38,11 @@ export class Board {
   }
 
   /** @param now Unix milliseconds */
-  noteLight(kind: 'provider' | 'model', { id, state, code }: FoundLight, now: number): StatusModel {
+  noteLight(kind: 'provider' | 'model', { id, state, code, warning }: FoundLight, now: number): StatusModel {
     const before = this.#lights.get(`${kind} ${id}`);
     const since = before?.state === state ? before.since : formatTimestamp(now);
     this.#lights.set(`${kind} ${id}`, { state, since });
-    return { id, state, code, since };
+    return { id, state, code, since, ...(warning !== undefined && { warning }) };
   }
 
   /** @param now Unix milliseconds */

@@ -1,5 +1,5 @@
 import type { Model, PipelineContext } from '@tallystick/inference';
-import { ProviderError } from '@tallystick/inference';
+import { ProviderError, upkeepOf } from '@tallystick/inference';
 import { routableModels } from './models.ts';
 
 /** Milliseconds since its last call within which a provider is not probed. Rounds are about a minute apart. */
@@ -9,7 +9,7 @@ const PATIENCE_MS = 5_000;
 /** The smallest limit of output tokens that every provider accepts. */
 const MAX_TOKENS = 16;
 
-type ProbeContext = Pick<PipelineContext, 'catalogue' | 'providers' | 'health'>;
+type ProbeContext = Pick<PipelineContext, 'catalogue' | 'providers' | 'health' | 'upkeep'>;
 
 /**
  * Calls one chat model of each provider that nobody has called lately, so that the status can say whether it answers:
@@ -19,10 +19,13 @@ type ProbeContext = Pick<PipelineContext, 'catalogue' | 'providers' | 'health'>;
  * nothing
  */
 export async function probeModels(
-  { catalogue, providers, health }: ProbeContext,
+  { catalogue, providers, health, upkeep }: ProbeContext,
   { paid, signal }: { readonly paid: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
-  const routable = routableModels(catalogue.models).filter(({ builtIn }) => builtIn || paid);
+  const terms = upkeep();
+  const routable = routableModels(catalogue.models).filter(
+    (model) => (model.builtIn || paid) && upkeepOf(model, terms) !== 'retired',
+  );
   const names = new Set(routable.map(({ provider }) => provider));
   const ask = async (model: Model): Promise<void> => {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);

@@ -13,6 +13,7 @@ import {
   utf8,
 } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
+import type { StatusFinding, StatusKind } from '@tallystick/kit';
 import type { LogStatus } from '@tallystick/log';
 import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
@@ -51,9 +52,21 @@ export interface StatusDependencies extends AnchoringDependencies {
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly logger: Pick<Logger, 'error'>;
+  /** Stores what a round found for the history, and tells of what has changed. */
+  readonly record: (found: RecordedStatus) => Promise<void>;
 }
 
-const NAME = 'status';
+/** The findings of a published round. */
+export interface RecordedStatus {
+  readonly findings: readonly StatusFinding[];
+  /** Of the published document. */
+  readonly sequence: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Name under which the newest document is stored. */
+export const STATUS_DOCUMENT = 'status';
 const VERSION = 1;
 const INTERVAL_MS = 60_000;
 /** Two of three rounds may fail before the newest document is stale. */
@@ -94,7 +107,7 @@ export function createStatus(dependencies: StatusDependencies): StatusService {
     if (app === null || closing.signal.aborted) return;
     const minute = Math.floor(clock() / INTERVAL_MS);
     const expiresAt = ((minute + 2) * INTERVAL_MS) / 1000;
-    if (!(await store.consume(`${NAME}:${minute}`, 1, expiresAt)).allowed) return;
+    if (!(await store.consume(`${STATUS_DOCUMENT}:${minute}`, 1, expiresAt)).allowed) return;
     const previous = await newestStored();
     if (previous !== null) resumeFrom(board, previous.document);
     const { report: log, status } = await watch.read(clock());
@@ -135,11 +148,12 @@ export function createStatus(dependencies: StatusDependencies): StatusService {
       },
       issuer.signer('status'),
     );
-    await store.replaceDocument(NAME, sequence, text);
+    if ((await store.replaceDocument(STATUS_DOCUMENT, sequence, text)) === 'stale') return;
+    await dependencies.record({ findings: findingsOf(content), sequence, at: now });
   }
 
   async function newestStored(): Promise<Stored | null> {
-    const row = await store.getDocument(NAME);
+    const row = await store.getDocument(STATUS_DOCUMENT);
     if (row === null) return null;
     const document = parseJson(utf8(row.body));
     if (!isObject(document)) throw new Error('The stored status is not an object.');
@@ -165,10 +179,10 @@ export function createStatus(dependencies: StatusDependencies): StatusService {
     start: schedule,
     async newest() {
       if (untold) await once().catch(refuseToTell);
-      const before = await store.getDocument(NAME);
+      const before = await store.getDocument(STATUS_DOCUMENT);
       if (before !== null) return before.body;
       await once();
-      const after = await store.getDocument(NAME);
+      const after = await store.getDocument(STATUS_DOCUMENT);
       if (after !== null) return after.body;
       throw new TallyError(
         'unavailable',
@@ -195,6 +209,22 @@ interface Content {
   readonly providers: readonly StatusModel[];
   readonly models: readonly StatusModel[];
   readonly log: StatusLog;
+}
+
+function findingsOf({ endpoints, providers, models }: Content): StatusFinding[] {
+  const of =
+    (kind: StatusKind) =>
+    ({ id, state, code }: Pick<StatusModel, 'id' | 'state' | 'code'>): StatusFinding => ({
+      kind,
+      id,
+      state,
+      code,
+    });
+  return [
+    ...endpoints.map(({ name: id, state, code }) => of('endpoint')({ id, state, code })),
+    ...providers.map(of('provider')),
+    ...models.map(of('model')),
+  ];
 }
 
 interface Stored {

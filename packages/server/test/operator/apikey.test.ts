@@ -13,6 +13,10 @@ afterAll(async () => {
   remove();
 });
 
+interface Estimate {
+  readonly routing: { readonly inputs: { readonly strategy?: { readonly sort: string } } };
+}
+
 const here = (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
   tally(args, { env: { ...service.env, ...env } });
 
@@ -54,6 +58,7 @@ describe('API keys on the data of a running service', () => {
         created_at: expect.stringMatching(/^\d{4}-.*Z$/),
         revoked_at: null,
         expires_at: null,
+        routing: null,
       });
       expect(shown.stdout).toContain(made.id);
       expect(listed.stdout + shown.stdout).not.toContain(made.key);
@@ -74,6 +79,26 @@ describe('API keys on the data of a running service', () => {
     expect([refused.code, JSON.parse(refused.stdout).error.code]).toEqual([1, 'api_key_revoked']);
     const listed = JSON.parse((await here(['apikey', 'list', '--json'])).stdout);
     expect(listed.find((one: { id: string }) => one.id === id).revoked_at).toMatch(/Z$/);
+  });
+
+  test('and its calls are routed as was set, until they are not', async () => {
+    const { key, id } = JSON.parse((await here(['apikey', 'create', '--tier', 'pro', '--json'])).stdout);
+    const sorted = async (): Promise<string | undefined> => {
+      const response = await fetch(`${service.url}/v1/compute/estimate`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] }),
+      });
+      return ((await response.json()) as Estimate).routing.inputs.strategy?.sort;
+    };
+    expect(await sorted()).toBeUndefined();
+    const routing = '{"provider":{"sort":"price"}}';
+    expect((await here(['apikey', 'route', id, routing])).stdout).toBe(`${id} is routed by ${routing}.\n`);
+    expect(await sorted()).toBe('price');
+    expect(await here(['apikey', 'route', id, '{"provider":{"sort":"colour"}}'])).toMatchObject({ code: 1 });
+    expect(await sorted()).toBe('price');
+    expect((await here(['apikey', 'route', id, 'null'])).code).toBe(0);
+    expect(await sorted()).toBeUndefined();
   });
 
   test('a key given where its id belongs is not repeated', async () => {

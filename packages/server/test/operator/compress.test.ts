@@ -27,7 +27,9 @@ test('a request comes out as a request, its other members untouched', async () =
     model: 'gpt-4o',
     system: 'Be brief.',
   });
-  expect(messages[1]!.content).toMatch(/^TSV, 30 rows:\nid\tcity\topen\n0\tCity 0\ttrue\n/);
+  expect(messages[1]!.content).toMatch(
+    /^JSON with tables: .*\n<table 1>\n<table 1>, 30 rows of \{"id":<id>,"city":"City <id>","open":<>\}\n0\ttrue\n/,
+  );
   expect(stderr).toMatch(/\d+ tokens before, \d+ after \(o200k_base\)\./);
 });
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -90,6 +90,25 @@ describe('tally log monitor', () => {
     expect(readFileSync(at(kind), 'utf8')).toBe(earlier);
     const json = await look(kind, '--json');
     expect({ code: json.code, ...JSON.parse(json.stdout) }).toMatchObject({ code: 1, kind, earlier, later });
+  });
+
+  test('holds the log to what others were shown, in files, folders and at URLs', async () => {
+    const seen = await show('a', 'b');
+    pages.set('/seen.txt', seen);
+    mkdirSync(at('shown'));
+    writeFileSync(at('shown/receipt.json'), JSON.stringify({ anchor: { checkpoint: seen } }));
+    writeFileSync(at('shown/notes.txt'), 'nothing of the log');
+    await show('a', 'b', 'c');
+    const sources = [at('shown'), `${url}/seen.txt`];
+    expect(await look('compares', '--compare', ...sources)).toMatchObject({ code: 0 });
+    const later = await show('x', 'b', 'c', 'd');
+    const found = await look('compares-anew', '--compare', at('shown'), '--json');
+    expect(found.code).toBe(1);
+    expect(JSON.parse(found.stdout)).toMatchObject({ kind: 'fork', earlier: seen, later });
+    const { stdout } = await tally(['log', 'fork', 'verify', at('compares-anew.fork.json'), '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ proves_fork: true, kind: 'subtrees' });
+    const nothing = await look('compares', '--compare', at('shown/notes.txt'));
+    expect(nothing).toMatchObject({ code: 1, stderr: expect.stringMatching(/notes\.txt has no checkpoint/) });
   });
 
   test('without --once it follows until the fork', async () => {

@@ -14,6 +14,24 @@ import { compressionOfEverybody } from './0009-compression-of-everybody.ts';
 import { releases } from './0010-releases.ts';
 import { receiptsRoom } from './0011-receipts-room.ts';
 import { sessions } from './0012-sessions.ts';
+import { learning } from './0013-learning.ts';
+import { routing } from './0014-routing.ts';
+import { lists } from './0015-lists.ts';
+import { calls } from './0016-calls.ts';
+import { budgets } from './0017-budgets.ts';
+import { webhooks } from './0018-webhooks.ts';
+import { webhookSecrets } from './0019-webhook-secrets.ts';
+import { keptContent } from './0020-kept-content.ts';
+import { operatorKeys } from './0021-operator-keys.ts';
+import { keysThatKeep } from './0022-keys-that-keep.ts';
+import { streams } from './0023-streams.ts';
+import { slices } from './0024-slices.ts';
+import { receiptCounts } from './0027-receipt-counts.ts';
+import { receiptProviders } from './0028-receipt-providers.ts';
+import { receiptStatuses } from './0029-receipt-statuses.ts';
+import { receiptCosts } from './0030-receipt-costs.ts';
+import { postingStates } from './0031-posting-states.ts';
+import { sessionList } from './0032-session-list.ts';
 import type { AddedIndex, ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. New ones are only ever appended. */
@@ -30,6 +48,24 @@ const migrations: readonly Migration[] = [
   releases,
   receiptsRoom,
   sessions,
+  learning,
+  routing,
+  lists,
+  calls,
+  budgets,
+  webhooks,
+  webhookSecrets,
+  keptContent,
+  operatorKeys,
+  keysThatKeep,
+  streams,
+  slices,
+  receiptCounts,
+  receiptProviders,
+  receiptStatuses,
+  receiptCosts,
+  postingStates,
+  sessionList,
 ];
 
 /** The first version whose row names the release that applied it. */

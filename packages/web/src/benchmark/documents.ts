@@ -86,9 +86,55 @@ export interface KindResult extends TierResult {
   readonly kind: string;
 }
 
+/** Results of a group of questions on material that others wrote; lists are in the order of the budgets. */
+export interface MaterialRow {
+  readonly kind: string;
+  readonly sources: number;
+  readonly cases: number;
+  readonly tiers: readonly {
+    readonly tier: string;
+    readonly kept: readonly number[];
+    readonly kept_ci95: readonly Interval[];
+  }[];
+  /** Extractive minus BM25 over lines, question by question; empty if there is nothing to compare. */
+  readonly minus_lines: readonly number[];
+  readonly minus_lines_ci95: readonly Interval[];
+}
+
+export interface MaterialPart {
+  readonly sha256: string;
+  readonly files: number;
+  readonly sources: number;
+  readonly questions: number;
+  readonly all: MaterialRow;
+  /** By kind of material, those that lose most first. */
+  readonly by: readonly MaterialRow[];
+  readonly survive: readonly MaterialRow[];
+}
+
+export interface Material {
+  readonly about: string;
+  readonly budgets: readonly number[];
+  readonly held_out: MaterialPart;
+  readonly development: MaterialPart;
+  readonly worst_cases: readonly LostCase[];
+}
+
+/** A question whose answer the extractive tier lost. */
+export interface LostCase {
+  readonly id: string;
+  readonly kind: string;
+  readonly budget: number;
+  readonly question: string;
+  readonly missing: readonly string[];
+  readonly lines_kept: boolean;
+}
+
 export interface NodeDocument extends Origin, NodeSummary {
   readonly by: readonly KindResult[];
   /** The results by how the questions are worded. */
   readonly by_wording: readonly KindResult[];
   readonly worst_cases: readonly WorstCase[];
+  /** Only of `modality`. */
+  readonly material?: Material;
 }

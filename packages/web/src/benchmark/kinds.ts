@@ -1,24 +1,17 @@
-import { element, on } from '../dom.ts';
+import { element } from '../dom.ts';
 import { figureOf } from '../plot/figure.ts';
 import { rowPlot } from '../plot/rows.ts';
 import { benchmarkProse as prose } from '../prose.ts';
 import { tableOf } from '../table.ts';
 import { formatText, lookUp } from '../words.ts';
+import { byBudget } from './choice.ts';
 import type { KindResult, NodeDocument, NodeName } from './documents.ts';
 import { count, distinct, estimate, percent, range, round, tierName } from './numbers.ts';
 
 /** Draws the survival of each kind of text or question, and by wording, at a budget that the reader chooses. */
 export function kindsFigure(node: NodeName, document: NodeDocument): HTMLElement {
   const budgets = distinct(document.by.map(({ budget }) => budget)).sort((a, b) => b - a);
-  const chosen = budgets[Math.floor(budgets.length / 2)] ?? 0;
-  const show = (budget: number): HTMLElement => figureAt(node, document, budget);
-  let shown = show(chosen);
-  const choice = choiceOf(node, budgets, chosen, (budget) => {
-    const next = show(budget);
-    shown.replaceWith(next);
-    shown = next;
-  });
-  return element('div', 'kinds', choice, shown);
+  return byBudget(node, budgets, (budget) => figureAt(node, document, budget));
 }
 
 function figureAt(node: NodeName, { by, by_wording }: NodeDocument, budget: number): HTMLElement {
@@ -62,39 +55,22 @@ interface KindRow {
   readonly cells: readonly (KindResult | undefined)[];
 }
 
+/** The rows of the kinds, that with the least kept in the first tier first. */
 function rowsOf(
   results: readonly KindResult[],
   tiers: readonly string[],
   heading: string,
   names: Readonly<Record<string, string>>,
 ): KindRow[] {
-  return distinct(results.map(({ kind }) => kind)).map((kind) => {
+  const rows = distinct(results.map(({ kind }) => kind)).map((kind) => {
     const own = results.filter((one) => one.kind === kind);
     const cells = tiers.map((id) => own.find(({ tier }) => tier === id));
     return { heading, name: lookUp(names, kind) ?? kind, cells };
   });
+  return rows.toSorted(({ cells: [a] }, { cells: [b] }) => (a?.kept ?? 0) - (b?.kept ?? 0));
 }
 
 function cellOf(cell: KindResult | undefined): Node | string {
   if (cell === undefined) return prose.text.none;
   return element('span', '', percent(cell.kept), element('span', 'ci', range(cell.kept_ci95)));
-}
-
-/** Choice between the budgets, as native radio buttons. */
-function choiceOf(
-  node: NodeName,
-  budgets: readonly number[],
-  chosen: number,
-  choose: (budget: number) => void,
-): HTMLElement {
-  const legend = element('legend', '', prose.text.budget);
-  const options = budgets.map((budget) => {
-    const input = document.createElement('input');
-    input.type = 'radio';
-    input.name = `budget-${node}`;
-    input.checked = budget === chosen;
-    on(input, 'change', () => choose(budget));
-    return element('label', '', input, element('span', '', round(budget)));
-  });
-  return element('fieldset', 'choice', legend, ...options);
 }

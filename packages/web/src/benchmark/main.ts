@@ -4,9 +4,10 @@ import { benchmarkProse as prose } from '../prose.ts';
 import { trustAt } from '../trust.ts';
 import { agreeing } from './agree.ts';
 import { worstCases } from './cases.ts';
-import { NODES, type NodeDocument, type NodeName, type Summary } from './documents.ts';
+import { type Material, NODES, type NodeDocument, type NodeName, type Summary } from './documents.ts';
 import { kindsFigure } from './kinds.ts';
 import { losslessFigure } from './lossless.ts';
+import { materialFigures } from './material.ts';
 import { originOf } from './origin.ts';
 import { pairedFigure } from './paired.ts';
 import { peersOf } from './peers.ts';
@@ -32,13 +33,14 @@ async function show(): Promise<void> {
     const readings = [summary, ...nodes.map(({ reading }) => reading)];
     reveal('[data-needs-any]', readings.some(isRead));
     reveal('[data-needs-summary]', isRead(summary));
+    reveal('[data-needs-material]', false);
     drawSummary(summary);
     for (const { name, reading } of nodes) drawNode(name, reading);
     showSignatures(readings, trust, show);
   } catch (error) {
     // Nothing half drawn may remain as if it were verified.
     for (const part of main.querySelectorAll('[data-part]')) setContents(part);
-    reveal('[data-needs-any], [data-needs-summary]', false);
+    reveal('[data-needs-any], [data-needs-summary], [data-needs-material]', false);
     setContents(byId('signature'), element('p', 'refusal', prose.text.broken));
     announce(prose.text.broken);
     throw error;
@@ -80,6 +82,13 @@ function drawNode(name: NodeName, { document, detail }: Reading): void {
   setContents(byId(`${name}-about`), node.about);
   setContents(kinds, kindsFigure(name, node));
   setContents(cases, worstCases(node));
+  if (node.material !== undefined) drawMaterial(node.material);
+}
+
+function drawMaterial(material: Material): void {
+  setContents(byId('material-about'), material.about);
+  setContents(byId('material-rows'), materialFigures(material));
+  reveal('[data-needs-material]', true);
 }
 
 void show();

@@ -1,10 +1,17 @@
-import { type BundleProgress, type ByteSource, EvidenceFault, verifyBundle } from '@tallystick/core';
+import {
+  type BundleProgress,
+  type ByteSource,
+  EvidenceFault,
+  verifyBundle,
+  type WitnessPolicy,
+} from '@tallystick/core';
 import { byId, on, setContents } from '../dom.ts';
 import { unlinkFromDisk } from '../from-disk.ts';
 import { evidenceProse as prose } from '../prose.ts';
 import { formatText } from '../words.ts';
 import { counted } from './digit-groups.ts';
-import { showFault, showUnreadable, showVerdict } from './verdict.ts';
+import type { PolicyDesk } from './policy-desk.ts';
+import { rare, showFault, showUnreadable, showVerdict } from './verdict.ts';
 import { createYielder } from './yield-to-page.ts';
 
 const root = byId('root', HTMLInputElement);
@@ -16,6 +23,10 @@ const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 let runs = 0;
 /** Shows the result of the newest verification for a known root, or an empty text; null until it has ended. */
 let outcome: ((known: string) => void) | null = null;
+/** The bundle that is verified, again whenever the policy changes. */
+let bundle: File | null = null;
+/** The witness policy; null until the reader opens its panel or drops one. */
+let policyDesk: PolicyDesk | null = null;
 
 /** Shows the result for the fingerprint that is in the field now: the contents of a bundle do not depend on it. */
 function show(): void {
@@ -27,25 +38,33 @@ function show(): void {
   if (isFingerprint) outcome?.(known);
 }
 
-/** Verifies a bundle; stops if another bundle is chosen meanwhile. */
-async function verify(bundle: File): Promise<void> {
+/** Verifies the bundle, unless the policy can't be read; stops if another bundle or policy is chosen meanwhile. */
+async function verify(): Promise<void> {
   const run = ++runs;
   outcome = null;
   show();
+  const policy = policyDesk?.read();
+  working.hidden = true;
+  if (bundle === null || (policy !== undefined && 'reason' in policy)) return;
   showProgress({ bytes: 0, of: bundle.size, receipts: 0 });
   working.hidden = false;
-  const found = await outcomeOf(bundle, () => run === runs);
+  const found = await outcomeOf(bundle, policy, () => run === runs);
   if (run !== runs) return;
   working.hidden = true;
   outcome = found;
   show();
 }
 
-async function outcomeOf(bundle: File, isWanted: () => boolean): Promise<(known: string) => void> {
+async function outcomeOf(
+  bundle: File,
+  witnessPolicy: WitnessPolicy | undefined,
+  isWanted: () => boolean,
+): Promise<(known: string) => void> {
   const breathe = createYielder();
   try {
     const verdict = await verifyBundle(sourceOf(bundle), {
       now: Date.now(),
+      witnessPolicy,
       async progress(done) {
         if (!isWanted()) throw new Error('Another run has begun.');
         if (await breathe()) showProgress(done);
@@ -73,9 +92,20 @@ function sourceOf(file: File): ByteSource {
 function take(file: File | undefined): Promise<void> | undefined {
   if (file === undefined) return undefined;
   setContents(byId('bundle-source'), formatText(prose.text.source, file.name, counted(file.size)));
-  return verify(file);
+  bundle = file;
+  return verify();
 }
 
+/** Takes a dropped file: a zip archive is a bundle, and anything else a policy. */
+async function takeDropped(file: File): Promise<void> {
+  if ((await file.slice(0, 2).text()) === 'PK') return take(file);
+  policyPanel.open = true;
+  openDesk().set(new Uint8Array(await file.arrayBuffer()), file.name);
+}
+
+const policyPanel = byId('policy-panel', HTMLDetailsElement);
+const openDesk = (): PolicyDesk => (policyDesk ??= rare().createPolicyDesk(verify));
+on(policyPanel, 'toggle', openDesk);
 on(chooser, 'change', async () => {
   await take(chooser.files?.[0]);
   // Without this, the same file could not be chosen again.
@@ -84,7 +114,13 @@ on(chooser, 'change', async () => {
 on(root, 'change', show);
 on(byId('desk'), 'submit', (event) => event.preventDefault());
 
-unlinkFromDisk();
+// The page that built a bundle hands it over, so that nobody has to find it among the downloads.
+if (!unlinkFromDisk() && opener !== null) {
+  addEventListener('message', ({ origin, data }) => {
+    if (origin === location.origin && data instanceof File) void take(data);
+  });
+  (opener as Window).postMessage('verifier', location.origin);
+}
 
 const veil = byId('dropping');
 addEventListener('dragover', (event) => {
@@ -100,5 +136,5 @@ addEventListener('drop', (event) => {
   const file = event.dataTransfer?.files[0];
   if (file === undefined) return;
   event.preventDefault();
-  void take(file);
+  void takeDropped(file);
 });

@@ -1,16 +1,32 @@
 import type { BundleVerdict, EvidenceFault } from '@tallystick/core';
 import { announce, byId, element, fromTemplate, icon, type State, setContents, slotOf } from '../dom.ts';
+import type { EvidenceLater } from '../later/pq.ts';
+import { later } from '../later/run.ts';
 import { evidenceProse as prose } from '../prose.ts';
 import { formatText } from '../words.ts';
 import { counted } from './digit-groups.ts';
 
+/** The page's second script. */
+export const rare = (): EvidenceLater => later() as unknown as EvidenceLater;
+
 /** Shows the contents of a bundle. `known` is the fingerprint that the reader gave, or an empty text. */
 export function showVerdict(verdict: BundleVerdict, known: string): void {
-  const kind = known === '' ? 'intact' : known === verdict.root ? 'trusted' : 'another';
-  const state = ({ intact: 'unsure', trusted: 'pass', another: 'fail' } as const)[kind];
+  const { completeness } = verdict;
+  if (completeness?.complete === false) {
+    const { title, message } = prose.verdict.incomplete;
+    show('fail', title, formatText(message, counted(completeness.faults.length)), rare().contentsOf(verdict));
+    return;
+  }
+  const kind = known === '' ? 'intact' : known === verdict.root ? trustedOr(verdict) : 'another';
+  const state = ({ intact: 'unsure', unwitnessed: 'unsure', trusted: 'pass', another: 'fail' } as const)[
+    kind
+  ];
   const { title, message } = prose.verdict[kind];
-  show(state, title, message, contentsOf(verdict));
+  show(state, title, message, rare().contentsOf(verdict));
 }
+
+const trustedOr = ({ witnessed }: BundleVerdict): 'trusted' | 'unwitnessed' =>
+  witnessed?.satisfied === false ? 'unwitnessed' : 'trusted';
 
 /** Shows why a bundle is refused. */
 export function showFault({ reason, message, path }: EvidenceFault): void {
@@ -33,23 +49,4 @@ function show(state: State, title: string, message: string, more: Node): void {
   setContents(byId('result'), card);
   heading.focus();
   announce(`${title}. ${message}`);
-}
-
-function contentsOf(verdict: BundleVerdict): Node {
-  const { manifest, receipts, anchored, untrusted } = verdict;
-  const { text } = prose;
-  return fromTemplate('t-contents', {
-    root: verdict.root,
-    issuer: manifest.issuer_did,
-    tenant: manifest.tenant,
-    period: formatText(text.period, manifest.period.from, manifest.period.to),
-    exported: manifest.issued_at,
-    receipts:
-      untrusted === 0 ? counted(receipts) : formatText(text.untrusted, counted(receipts), counted(untrusted)),
-    anchored: formatText(text.anchored, counted(anchored), counted(receipts - anchored)),
-    metering: counted(verdict.metering),
-    purged: formatText(text.purged, counted(verdict.purged), counted(manifest.purged.length)),
-    files: counted(verdict.files),
-    manifest: verdict.manifestSha256,
-  });
 }

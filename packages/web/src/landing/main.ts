@@ -4,6 +4,8 @@ import { downloadLink } from '../download.ts';
 import { fetchBytes, reasonOf } from '../fetch-answer.ts';
 import { landingProse as prose } from '../prose.ts';
 import { formatText } from '../words.ts';
+import { showPrices } from './prices.ts';
+import { setUpStart } from './start.ts';
 import { tallyStickOf } from './tally-stick.ts';
 import { tamper } from './tamper.ts';
 import { showVerdict } from './verdict.ts';
@@ -98,3 +100,5 @@ on(byId('restore'), 'click', async () => {
   announce(prose.text.restored);
 });
 setContents(byId('stick'), tallyStickOf(signed.hash, signed.hash));
+setUpStart();
+void showPrices();

@@ -71,21 +71,23 @@ function resultOf({ valid, integrity, issuer, checks }: Verification, trust: Tru
   const { text } = prose;
   const count = (ok: boolean | null): number => checks.filter((check) => check.ok === ok).length;
   const failure = checks.find(({ ok }) => ok === false);
-  const good = issuer.trusted ? 'trusted' : 'intact';
+  const good = issuer.trusted ? (trust.remembered ? 'rememberedTitle' : 'trusted') : 'intact';
   return {
     state: valid ? (issuer.trusted ? 'pass' : 'unsure') : 'fail',
     title: text[valid ? good : 'invalid'],
     message: valid ? voucher(issuer, trust) : (failure?.detail ?? ''),
     integrity: integrity ? { state: 'pass', text: text.holds } : { state: 'fail', text: text.holdsNot },
     trust: issuer.trusted
-      ? { state: 'pass', text: text.isTrusted }
+      ? trust.remembered
+        ? { state: 'pass', text: text.isTrusted }
+        : { state: 'unknown', text: text.isVouched }
       : { state: 'unknown', text: valid ? text.isNotTrusted : text.onlyValid },
     tally: formatText(text.checks, count(true), count(false), count(null)),
   };
 }
 
-function voucher({ trusted, did }: Verification['issuer'], { site }: TrustInUse): string {
+function voucher({ trusted, did }: Verification['issuer'], { site, remembered }: TrustInUse): string {
   const { text } = prose;
   if (!trusted) return text.nobody;
-  return site === null ? formatText(text.remembered, did) : formatText(text.vouched, did, site);
+  return site === null || remembered ? formatText(text.remembered, did) : formatText(text.vouched, did, site);
 }

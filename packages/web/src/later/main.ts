@@ -1,9 +1,27 @@
-import { callVerdict, verifySession } from '@tallystick/core';
+import { assessPq, callVerdict, verifySession, witnessedText } from '@tallystick/core';
+import { coverageOf } from '../coverage.ts';
+import { timeOf } from '../documents.ts';
 import { judgeForeign } from '../foreign/foreign.ts';
+import { readLeaves } from '../leaves.ts';
 import { createSessionDesk } from '../sessions/desk.ts';
+import { addWitnesses, readPolicy } from '../witnesses.ts';
 import { read } from './calls.ts';
 import { kindOf } from './kind.ts';
 
-const made = { callVerdict, createSessionDesk, judgeForeign, kindOf, read, verifySession };
+const made = {
+  addWitnesses,
+  assessPq,
+  callVerdict,
+  coverageOf,
+  createSessionDesk,
+  judgeForeign,
+  kindOf,
+  read,
+  readLeaves,
+  readPolicy,
+  timeOf,
+  verifySession,
+  witnessedText,
+};
 export type Later = typeof made;
 globalThis.tallystickLater = made;

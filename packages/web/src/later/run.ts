@@ -5,16 +5,29 @@ import type { Later } from './main.ts';
 declare global {
   var tallystickLater: Later | undefined;
   var tallystickVerifier: object;
+  /** Files that the reader gave together. */
+  var tallystickGiven: readonly File[] | undefined;
 }
 
-/** The page's second script, for what most readers never need: inference calls, sessions, foreign receipts, and the kinds of dropped files. */
+/** The page's second script, for what most readers never need: inference calls, bills, sessions, foreign receipts, ML-DSA signatures, witness policies, evidence, chosen times, and the kinds of dropped files. */
 export function later(): Later {
   if (globalThis.tallystickLater === undefined) {
-    // scripts/bundle.ts: the second script has no verifier of its own.
+    // scripts/bundle.ts: the other scripts have no verifier of their own.
     globalThis.tallystickVerifier = { readReceipt, verifyParsed };
-    const script = document.createElement('script');
-    script.textContent = byId('later').textContent;
-    document.head.append(script);
+    run('later');
   }
   return globalThis.tallystickLater as unknown as Later;
+}
+
+/** Shows how receipts that were given together belong together, by the page's third script. */
+export function judgeTogether(files: readonly File[]): void {
+  later();
+  globalThis.tallystickGiven = files;
+  run('together');
+}
+
+function run(id: string): void {
+  const script = document.createElement('script');
+  script.textContent = byId(id).textContent;
+  document.head.append(script);
 }

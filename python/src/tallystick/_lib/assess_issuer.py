@@ -9,7 +9,7 @@ from .did import did_key_of
 from .encoding import to_base64url
 from .receipts.family import CLOCK_SKEW, Check, Claims, failed, passed, unchecked
 from .timestamps import format_timestamp, seconds_of
-from .trust import IssuerKey, IssuerRecord, KeyPurpose, Trust
+from .trust import IssuerKey, IssuerRecord, KeyPurpose, KeyTimes, Trust
 
 IssuerStatus: TypeAlias = Literal["verified", "registered", "unknown", "contradicted"]
 KeyState: TypeAlias = Literal["pending", "active", "retired", "revoked", "compromised", "unknown"]
@@ -78,30 +78,40 @@ def _unknown(did: str | None) -> IssuerVerdict:
 def _known(
     record: IssuerRecord, key: IssuerKey, claims: Claims, existed_at: int | None
 ) -> IssuerVerdict:
+    window = key_window(key, claims, existed_at)
+    holder = f"The key belongs to {record['did']}, which is {record['status']}."
+    return IssuerVerdict(
+        did=record["did"],
+        status=record["status"],
+        key_state="compromised" if _is_compromised(key) else key["state"],
+        trusted=record["status"] == "verified" and window.ok is True,
+        checks=(passed("issuer", holder), window),
+    )
+
+
+def _is_compromised(key: KeyTimes) -> bool:
     revoked = key["revoked"]
-    compromised = revoked is not None and revoked["reason"] == "compromised"
+    return revoked is not None and revoked["reason"] == "compromised"
+
+
+def key_window(key: KeyTimes, claims: Claims, existed_at: int | None) -> Check:
+    """Checks that a key could sign when the receipt says that it was issued.
+
+    ``ok`` is ``None`` for a compromised key that no anchor dates.
+    """
+    window, revoked = _window_check(key, claims, existed_at), key["revoked"]
     dated_by_anchor = (
         existed_at is not None
         and revoked is not None
         and existed_at < seconds_of(revoked["at"]) * 1_000
     )
-    believable = not compromised or dated_by_anchor
-    window = _window_check(key, claims, existed_at)
-    within = window.ok is True
-    if within and not believable:
+    if window.ok is True and _is_compromised(key) and not dated_by_anchor:
         detail = "The key was compromised, and nothing proves that this was signed earlier."
-        window = unchecked("key_window", detail)
-    holder = f"The key belongs to {record['did']}, which is {record['status']}."
-    return IssuerVerdict(
-        did=record["did"],
-        status=record["status"],
-        key_state="compromised" if compromised else key["state"],
-        trusted=record["status"] == "verified" and within and believable,
-        checks=(passed("issuer", holder), window),
-    )
+        return unchecked("key_window", detail)
+    return window
 
 
-def _window_check(key: IssuerKey, claims: Claims, existed_at: int | None) -> Check:
+def _window_check(key: KeyTimes, claims: Claims, existed_at: int | None) -> Check:
     issued_at = claims.issued_at
     name, revoked, until = "key_window", key["revoked"], key["valid_until"]
     named = "says that it was compiled at" if claims.may_be_signed_later else "was issued at"

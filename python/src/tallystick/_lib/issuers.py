@@ -27,12 +27,12 @@ from .shape import (
 )
 from .timestamps import format_timestamp, seconds_of, unix_ms
 from .trust import (
-    KEY_PURPOSES,
     REVOCATION_REASONS,
     IssuerKey,
     IssuerRecord,
     KeyPurpose,
     RevocationReason,
+    key_purpose,
 )
 
 Action: TypeAlias = Literal["register", "add_key", "retire_key", "revoke_key"]
@@ -52,7 +52,7 @@ class IssuerStatement(TypedDict):
     action: Action
     key_id: str
     """The did:key that is registered, added, retired or revoked."""
-    purpose: KeyPurpose
+    purpose: str
     reason: RevocationReason | None
     at: str
     """When it takes effect."""
@@ -88,7 +88,7 @@ _signed_statement = members(
                 "sequence": integer(1),
                 "action": one_of("register", "add_key", "retire_key", "revoke_key"),
                 "key_id": key_id,
-                "purpose": one_of(*KEY_PURPOSES),
+                "purpose": key_purpose,
                 "reason": nullable(one_of(*REVOCATION_REASONS)),
                 "at": timestamp,
                 "signed_by": key_id,

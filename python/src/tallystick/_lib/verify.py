@@ -8,6 +8,8 @@ from datetime import datetime, timezone
 from typing import Any, NamedTuple, cast
 
 from .assess_issuer import IssuerStatus, KeyState, assess_issuer
+from .assess_pq import assess_pq
+from .authority import logs_of
 from .canonical import canonical_bytes
 from .did import did_key_of, public_key_of_did_key
 from .ed25519 import signature_fault, verify_ed25519
@@ -18,6 +20,7 @@ from .issuers import IssuerDocument, check_issuer_document
 from .json_types import Document, JsonLike, JsonObject, JsonValue
 from .log.anchor_checks import NOT_ASKED, AnchorFacts, AnchorTransaction, NotAsked
 from .log.receipt_anchor import assess_anchor, assess_anchor_of
+from .log.witness_policy import NamedKey, Witnessed, WitnessPolicy
 from .metering.intake import AssessedAnchor, AssessedReceipt, EvidenceCounts, EvidenceVerifier
 from .receipts.documents import VerificationDocument
 from .receipts.family import (
@@ -71,12 +74,16 @@ class Verification:
     verified_at: str
     evidence: EvidenceCounts | None = None
     """Number of leaves by class; only for a metering receipt whose evidence was given and read."""
+    witnessed: Witnessed | None = None
+    """Whether the policy's witnesses cosigned the anchor's checkpoint; ``None``: no policy."""
 
     def to_json(self) -> VerificationDocument:
         """The verdict as the service answers it."""
         members = {**asdict(self), "checks": [asdict(one) for one in self.checks]}
         if self.evidence is None:
             del members["evidence"]
+        if self.witnessed is not None:
+            members["witnessed"] = {**asdict(self.witnessed), "by": list(self.witnessed.by)}
         return cast(VerificationDocument, members)
 
     @classmethod
@@ -86,14 +93,27 @@ class Verification:
         Raises ``KeyError`` or ``TypeError`` for another document.
         """
         verdict = cast(dict[str, Any], document)
-        members = {one.name: verdict[one.name] for one in fields(cls) if one.name != "evidence"}
+        members = {one.name: verdict[one.name] for one in fields(cls) if one.name not in _OPTIONAL}
         issuer = {one.name: verdict["issuer"][one.name] for one in fields(Issuer)}
         checks = tuple(Check(one["name"], one["ok"], one["detail"]) for one in verdict["checks"])
         counted = verdict.get("evidence")
         counts = counted and {one.name: counted[one.name] for one in fields(EvidenceCounts)}
         evidence = EvidenceCounts(**counts) if counts else None
-        nested = {"issuer": Issuer(**issuer), "checks": checks, "evidence": evidence}
+        seen = verdict.get("witnessed")
+        witnessed = seen and {one.name: seen[one.name] for one in fields(Witnessed)}
+        nested = {
+            "issuer": Issuer(**issuer),
+            "checks": checks,
+            "evidence": evidence,
+            "witnessed": Witnessed(**{**witnessed, "by": tuple(witnessed["by"])})
+            if witnessed
+            else None,
+        }
         return cls(**{**members, **nested})
+
+
+# Members that a service's answer may leave out.
+_OPTIONAL = ("evidence", "witnessed")
 
 
 def verify(
@@ -106,6 +126,7 @@ def verify(
     anchor: Document = None,
     transaction: AnchorTransaction | NotAsked | None = NOT_ASKED,
     settlement: SettlementTransaction | NotAsked | None = NOT_ASKED,
+    witness_policy: WitnessPolicy | None = None,
 ) -> Verification:
     """Verifies a receipt of any family locally. Nothing is fetched; a bad receipt is no error.
 
@@ -124,6 +145,8 @@ def verify(
       receipt existed.
     - ``settlement``: the transaction that the receipt names as its payment, likewise. If the chain
       was not asked, nothing is known about the payment.
+    - ``witness_policy``: the witnesses that must have cosigned the anchor's checkpoint, from
+      ``parse_witness_policy``; the verdict is ``witnessed``.
 
     Raises ``json_*`` for text that is not I-JSON or a value that is not plain JSON, of the receipt
     or the anchor; ``trust_expired``; ``trust_unavailable`` for a store that holds nothing;
@@ -153,14 +176,25 @@ def verify(
     facts = AnchorFacts(claims.issued_at, transaction, known.anchors)
     anchored = assess_anchor(family, receipt, given, facts)
     assessed = assess_issuer(claims, key.public_key, known, anchored.existed_at, family.key_purpose)
+    pq_checks: list[Check] = []
+    if family.says_pq(receipt):
+        second, signed = receipt.get("pq_signature"), family.signed(receipt)
+        pq_checks = assess_pq(second, signed, claims, known, anchored.existed_at)
+        integrity_checks += pq_checks[:1]
     checks = [
         *integrity_checks,
         _time_check(claims, at),
         *assessed.checks,
+        *pq_checks[1:],
         *anchored.checks,
         *_settlement_checks(family, receipt, settlement, known),
     ]
     valid = _holds(checks)
+    witnessed: Witnessed | None = None
+    if witness_policy is not None:
+        witnessed, detail = witness_policy.judge(anchored.checkpoint, _known_logs(known))
+        # Never false: a witness that is missing contradicts nothing.
+        checks.append((passed if witnessed.satisfied else unchecked)("witnessed", detail))
     return Verification(
         valid=valid,
         integrity=_holds(integrity_checks),
@@ -177,7 +211,15 @@ def verify(
         checks=tuple(checks),
         verified_at=format_timestamp(at),
         evidence=counts,
+        witnessed=witnessed,
     )
+
+
+def _known_logs(trust: Trust) -> list[NamedKey]:
+    return [
+        NamedKey(log["origin"], from_base64url(log["public_key"], 32))
+        for log in logs_of(trust.anchors)
+    ]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,3 @@
-import { fromBase64url } from '../../encoding/base64url.ts';
 import { equalBytes, utf8 } from '../../encoding/bytes.ts';
 import { type Checkpoint, parseCheckpointText } from '../../log/checkpoint.ts';
 import { ED25519, type NoteSignature, noteKeyHash, parseNote } from '../../log/note.ts';
@@ -7,6 +6,7 @@ import { leafHash } from '../../merkle/hash.ts';
 import { rootFromInclusion } from '../../merkle/inclusion.ts';
 import { orNull } from '../../or-null.ts';
 import { type Check, check, unchecked } from '../../receipts/family.ts';
+import { isWithin, logsOf } from '../../trust/authority.ts';
 import { type ForeignFamily, ForeignFault, type ForeignReceipt, type ForeignSignature } from '../family.ts';
 import { ed25519Key, type ForeignKey } from '../keys.ts';
 
@@ -41,7 +41,7 @@ export const tlogProof: ForeignFamily = {
   ],
 };
 
-function signatureOf(line: NoteSignature, { origin }: Checkpoint, text: string): ForeignSignature {
+function signatureOf(line: NoteSignature, { origin, size }: Checkpoint, text: string): ForeignSignature {
   return {
     algorithm: 'EdDSA',
     message: utf8(text),
@@ -50,9 +50,9 @@ function signatureOf(line: NoteSignature, { origin }: Checkpoint, text: string):
     keyId: line.name,
     fits: (key) => isKeyOf(line, key, origin),
     vouched: ({ anchors }) =>
-      anchors.flatMap(({ log }) =>
-        log?.origin === origin ? ed25519Key(fromBase64url(log.public_key, 32)) : [],
-      ),
+      logsOf(anchors, origin)
+        .filter((log) => isWithin(log, size) === true)
+        .map(({ publicKey }) => ed25519Key(publicKey)),
   };
 }
 

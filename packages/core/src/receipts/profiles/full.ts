@@ -5,7 +5,7 @@ import type { JsonObject } from '../../json/types.ts';
 import type { SealReference } from '../../seal.ts';
 import { formatTimestamp } from '../../time.ts';
 import { SCHEMA_VERSION, signerOf } from '../family.ts';
-import { namedSettlement } from '../settlement.ts';
+import { namedSettlement } from '../named-settlement.ts';
 import {
   boolean,
   bytes32,

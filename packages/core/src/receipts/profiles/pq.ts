@@ -1,3 +1,4 @@
+import { PQ_SIGNED, type PqSignature } from '../../ml-dsa/pq-signature.ts';
 import { boolean, constant, type Infer, nonEmptyText, nullable, object, text } from '../shape.ts';
 import { fullBody, fullForm, fullMembers, fullOptions } from './full.ts';
 import { type ProfileForm, type ReceiptOf, type ReceiptProfile, reference } from './profile.ts';
@@ -16,26 +17,45 @@ const shape = object(
     pq_posture: nonEmptyText,
     auditor_verifier: boolean,
   },
-  fullOptions,
+  {
+    optional: {
+      ...fullOptions.optional,
+      pq_signature: object({ alg: nonEmptyText, key_id: nonEmptyText, sig_b64u: text }),
+    },
+  },
 );
 
-export const pqForm: ProfileForm<'pq', Infer<typeof shape>> = { ...fullForm('pq'), maxBytes: null, shape };
+export const pqForm: ProfileForm<'pq', Infer<typeof shape>> = {
+  ...fullForm('pq'),
+  maxBytes: null,
+  shape,
+  pqSignature: ({ pq_signature, pq_posture }) =>
+    pq_signature ?? (pq_posture === PQ_SIGNED ? null : undefined),
+};
 
-/** Profile pq (specification 2.8): stored for long. It declares a post-quantum posture but is signed with Ed25519. */
+/** Added by `emitReceipt` where the issuer has a key for it, because it covers all other members. */
+const secondSignature: { readonly pq_signature?: PqSignature } = {};
+
+/**
+ * Profile pq (specification 2.8): stored for long. It is signed with Ed25519, and declares a post-quantum posture: that
+ * there is no other signature, or an experimental one by ML-DSA-65.
+ */
 export const pq = {
   name: 'pq',
   form: pqForm,
-  body: (facts, issuance, signer) => ({
+  pqSigned: true,
+  body: (facts, issuance, signer, pqSigned) => ({
     receipt_profile: 'pq' as const,
     ...fullBody(facts, issuance, signer),
     crypto_agile_metadata: {
       current_alg: 'Ed25519' as const,
-      signature_posture: 'classical_only',
+      signature_posture: pqSigned ? 'ed25519_and_ml_dsa_65_experimental' : 'classical_only',
       envelope_posture: 'aes_256_gcm_when_sealed',
     },
     sealed_evidence_ref: facts.sealedEvidenceRef,
-    pq_posture: 'declared_not_post_quantum_signed',
+    pq_posture: pqSigned ? PQ_SIGNED : 'declared_not_post_quantum_signed',
     auditor_verifier: facts.auditorVerifier,
+    ...secondSignature,
   }),
   maxEmitted: 65_536,
   remedy: 'Shorten the texts that you gave (DIDs, purpose, content_type, references).',
@@ -53,7 +73,7 @@ export const pq = {
     title: 'PQ profile',
     proves: ['The subject’s hash commits to one payload: anyone who has the payload can compare.'],
     not: [
-      'Anything against a quantum computer: the signature is Ed25519. The profile only declares a cryptographic posture.',
+      'Anything against a quantum computer, unless the check pq_signature passed: then an ML-DSA-65 key that your trust bundle lists signed it too. That is experimental, and the bundle itself is signed with Ed25519.',
       'That the named agent asked for it, unless agent_proved is true.',
       'That a payment was settled.',
     ],

@@ -1,6 +1,7 @@
 import type { Signer } from '../../ed25519/signer.ts';
 import type { JsonObject } from '../../json/types.ts';
 import type { AnchoredResult } from '../../log/anchored.ts';
+import type { PqSignature } from '../../ml-dsa/pq-signature.ts';
 import type { SealReference } from '../../seal.ts';
 import type { Claims } from '../family.ts';
 import type { NamedSettlement } from '../named-settlement.ts';
@@ -81,6 +82,8 @@ export interface ProfileForm<Name extends string = string, T extends Referenced 
   signer(document: T): Omit<Claims, 'receiptId' | 'profile' | 'signature' | 'maxBytes'>;
   /** The transaction that the receipt names as its payment; absent if the profile names none. */
   settlement?(document: T): NamedSettlement | null;
+  /** The second signature, as in `Family`; absent if the profile has none. */
+  pqSignature?(document: T): PqSignature | null | undefined;
 }
 
 /** Members of an emit request that not every profile has room for. */
@@ -116,8 +119,10 @@ export interface ReceiptTerms<Name extends string = string> {
 export interface ReceiptProfile<Name extends string = string, Body extends JsonObject = JsonObject>
   extends ReceiptTerms<Name> {
   readonly form: ProfileForm<Name>;
-  /** Builds the receipt without its member `receipt`. */
-  body(facts: ProfileFacts, issuance: Issuance, signer: Signer): Body;
+  /** Builds the receipt without its member `receipt`. `pqSigned`: whether it gets the second signature. */
+  body(facts: ProfileFacts, issuance: Issuance, signer: Signer, pqSigned: boolean): Body;
+  /** Whether its receipts get a second signature by ML-DSA if the issuer has a key for it. */
+  readonly pqSigned?: boolean;
   /** Most bytes that an emitted receipt may have. */
   readonly maxEmitted: number;
   /** Advice to the caller when a receipt is too large. */

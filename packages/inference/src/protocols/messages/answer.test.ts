@@ -319,7 +319,7 @@ it('an answer of Anthropic’s keeps its thinking, its end and its counts throug
 
   const stream = new MessageStream('anthropic', 1);
   const chunks = native.flatMap((event) => stream.take(event));
-  expect(readUsage(chunks.at(-1)?.['usage'], stream.unseen)).toEqual(usage);
+  expect(readUsage(chunks.at(-1) ?? null, stream.unseen)).toEqual(usage);
   const said = chunks.filter((one) => !isUsageChunk(one));
   expect(await accumulated(events(said))).toMatchObject(expected);
 });

@@ -17,7 +17,7 @@ export function answerOf(inner: JsonObject, given: Given): JsonObject {
     ...(asText(refusal) ? [textBlock(asText(refusal) ?? '')] : []),
     ...objectsOf(calls).flatMap((call) => [...extraOf(call), toolUse(call)]),
   ];
-  const usage = readUsage(inner['usage']);
+  const usage = readUsage(inner);
   return {
     ...messageHead(given),
     content: blocks,

@@ -12,7 +12,7 @@ export function answerOf(inner: JsonObject, given: Given): JsonObject {
     delta: message ?? {},
   }));
   encoder.take({ choices });
-  const usage = readUsage(inner['usage']);
+  const usage = readUsage(inner);
   const events = encoder.end(usage === 'malformed' ? null : usage);
   return asObject(events.at(-1)?.data['response']) ?? {};
 }

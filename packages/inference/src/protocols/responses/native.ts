@@ -27,8 +27,9 @@ export function innerAnswer(
     model: response['model'] ?? '',
     choices: [{ index: 0, message, logprobs: null, finish_reason: finish }],
     ...(usage !== undefined && { usage }),
+    ...servedAs(response),
   };
-  return { body, usage: readUsage(usage, unseen) };
+  return { body, usage: readUsage(body, unseen) };
 }
 
 /** Events before the first output, after which a call can still go to another provider. */
@@ -138,7 +139,9 @@ export class ResponseReader implements InnerStream {
     this.ended = true;
     const finish = deltaChunk(head, {}, finishOf(answer, this.#calls.size > 0));
     const usage = usageOf(answer['usage']);
-    return usage === undefined ? [finish] : [finish, { ...deltaChunk(head, {}), choices: [], usage }];
+    return usage === undefined
+      ? [finish]
+      : [finish, { ...deltaChunk(head, {}), choices: [], usage, ...servedAs(answer) }];
   }
 }
 
@@ -217,6 +220,10 @@ function finishOf(response: JsonObject, calls: boolean): FinishReason {
   const reason = asObject(response['incomplete_details'])?.['reason'];
   if (response['status'] === 'incomplete') return reason === 'content_filter' ? 'content_filter' : 'length';
   return calls ? 'tool_calls' : 'stop';
+}
+
+function servedAs({ service_tier }: JsonObject): JsonObject {
+  return service_tier === undefined ? {} : { service_tier };
 }
 
 /** The counts in chat's form; undefined if there are none. */

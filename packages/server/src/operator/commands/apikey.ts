@@ -1,4 +1,5 @@
 import { type Command, Option, operatorCommand, UsageError, urlOption } from '@tallystick/cli/toolkit';
+import type { JsonValue } from '@tallystick/core';
 import type { Grant, Scope, Tier } from '../../index.ts';
 
 /** The server's module is loaded only when it is needed. */
@@ -9,7 +10,7 @@ const MAX_LABEL = 200;
 /** `tally apikey`: the keys for anchoring and for the pilots of the service on this machine. */
 export function apiKeyCommands(program: Command): void {
   const keys = operatorCommand(program, 'apikey').description(
-    'API keys, with which clients anchor and partners use the pilots. Works on the data of the service on this machine, also while it runs: a new or revoked key takes effect with the next request.',
+    'API keys, with which clients anchor and partners use the pilots. Works on the data of the service on this machine, also while it runs: a new key works with the next request, and a change or a revocation holds from the next one on, with PostgreSQL within a second.',
   );
 
   keys
@@ -43,7 +44,65 @@ export function apiKeyCommands(program: Command): void {
       await (await import('../api-keys.ts')).revoke(id, options);
     });
 
+  routeCommand(keys);
+  limitCommand(keys);
   openCommand(keys);
+}
+
+function routeCommand(keys: Command): void {
+  keys
+    .command('route')
+    .summary('set how the calls of a key are routed')
+    .description(
+      'Sets the `provider` preferences, the `cost_quality` and the part in `experiments` of all calls with a key, from the next request on. What a call says itself goes before them.',
+    )
+    .argument('<id>', 'its id (tally apikey list), not the key')
+    .argument('<json>', 'the members of a call; null to set nothing', jsonOf)
+    .option('--json', 'as JSON')
+    .addHelpText('after', ROUTE_HELP)
+    .action(async (id: string, routing: JsonValue, options: { json?: boolean }) => {
+      requireId(id);
+      await (await import('../api-keys.ts')).route(id, routing, options);
+    });
+}
+
+const ROUTE_HELP = `
+Example:
+  $ tally apikey route key_2v6u8n1m4c9x7b3z '{"provider":{"sort":"price"}}'`;
+
+function limitCommand(keys: Command): void {
+  keys
+    .command('limit')
+    .summary('limit what a key, or a DID, spends')
+    .description(
+      'Sets the limits of a key and of the keys that it makes, or of all that the account of a DID pays, from the next request on. Members that are not given stay; null takes one away. Without JSON it shows the limits.',
+    )
+    .argument('<who>', 'the id of a key (tally apikey list), not the key; or a DID')
+    .argument('[json]', 'the limits; null for none', jsonOf)
+    .option('--json', 'as JSON')
+    .addHelpText('after', LIMIT_HELP)
+    .action(async (who: string, limits: JsonValue | undefined, options: { json?: boolean }) => {
+      if (!who.startsWith('did:')) requireId(who);
+      await (await import('../api-key-limits.ts')).limit(who, limits, options);
+    });
+}
+
+const LIMIT_HELP = `
+Limits:
+  day_usdc, month_usdc                    USDC for calls of a UTC day, a month
+  requests_per_minute, tokens_per_minute  calls, and their tokens
+  models, providers                       the only ones that may serve calls
+  max_price                               {prompt, completion, request}
+
+Example:
+  $ tally apikey limit key_2v6u8n1m4c9x7b3z '{"day_usdc":"5"}'`;
+
+function jsonOf(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    throw new UsageError('That is not JSON. Give, for example, {"provider":{"sort":"price"}}.');
+  }
 }
 
 function openCommand(keys: Command): void {

@@ -18,6 +18,7 @@ export function compressCommand(program: Command): void {
       'for a tier that cuts: how many tokens may remain, or a share such as 0.25',
       budget,
     )
+    .option('--code', 'let code be cut too, by whole functions whose names stay')
     .option('--query <text>', 'what the context is read for (default: the last user message)')
     .option('--model <name>', 'the tokenizer that counts (default: o200k_base)')
     .option('--explain', 'show what was changed and what each method saved, instead of the result')

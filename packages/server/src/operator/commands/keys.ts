@@ -40,11 +40,18 @@ export function keyringCommands(keys: Command): void {
       (await import('../keyring.ts')).rotate(options),
     );
 
+  operatorCommand(keys, 'pq')
+    .description(
+      'Makes a key for second signatures of pq receipts by ML-DSA-65, which are experimental and made where TALLY_PQ_SIGNATURES=on. One that was active stays valid for 60 s.',
+    )
+    .option('--json', 'as JSON')
+    .action(async (options: { json?: boolean }) => (await import('../keyring.ts')).makePqKey(options));
+
   operatorCommand(keys, 'revoke')
     .description(
       'Revokes a key, and replaces it if it is active. After `compromised`, only receipts anchored before the revocation stay trusted.',
     )
-    .argument('<key-id>', 'the did:key (tally keys list)')
+    .argument('<key-id>', 'the id of the key (tally keys list)')
     .addOption(new Option('--reason <reason>', 'why').choices([...REVOCATION_REASONS]).makeOptionMandatory())
     .option('--at <time>', 'when the revocation took effect, in UTC (default: now)')
     .option('--json', 'as JSON')

@@ -49,6 +49,15 @@ export function logCommands(log: Command, finish: (exit: Exit) => void): void {
     .requiredOption('--vkey <vkey>', 'the log’s verifier key (tally anchor status)', key)
     .requiredOption('--state <file>', 'file with the newest checkpoint seen')
     .option('--every <seconds>', 'how often to check', seconds, 60)
+    .option(
+      '--witness-policy <file>',
+      'witnesses that must have cosigned the newest checkpoint (C2SP tlog-policy)',
+    )
+    .option(
+      '--compare <source...>',
+      'what others were shown of the log: files, folders or URLs with checkpoints, tlog-proofs or receipts with anchors',
+    )
+    .option('--fork-out <file>', 'file for the proof of a fork (default: the state file with .fork.json)')
     .option('--once', 'check only once')
     .option('--json', 'as JSON: one document with --once, otherwise one line for each check')
     .addHelpText('after', MONITOR_HELP)
@@ -78,12 +87,16 @@ Example:
       --log "log.example.com+5f6d3a46+AYXKG9…"`;
 
 const MONITOR_HELP = `
-Exit status: 1 when the log has forked or rolled back, or shows what it has not
-signed.
+Exit status: 1 when the log has forked or rolled back, against what was seen
+before or what others were shown, or shows what it has not signed; with --once,
+3 when the witnesses of --witness-policy are not enough.
 
-Example:
+Examples:
   $ tally log monitor --url https://api.example.com --state seen.txt \\
-      --vkey "log.example.com+5f6d3a46+AYXKG9…"`;
+      --vkey "log.example.com+5f6d3a46+AYXKG9…"
+  $ tally log monitor --url https://api.example.com --state seen.txt \\
+      --vkey "log.example.com+5f6d3a46+AYXKG9…" \\
+      --compare receipts/ https://monitor.example.net/seen.txt`;
 
 /** @throws UsageError */
 function key(text: string): VerifierKey {

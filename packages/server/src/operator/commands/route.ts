@@ -7,9 +7,12 @@ export function routeCommands(program: Command, finish: (exit: Exit) => void): v
     .command('explain')
     .summary('replay a routing decision, and explain it')
     .description(
-      'Replays the decision from the inputs that an answer records, without a network, and says whether the outcome is the same. Given a request instead, it shows where this machine’s configuration would send it.',
+      'Replays the decision from the inputs that are recorded of it, without a network, and says whether the outcome is the same. Given a request instead, it shows where this machine’s configuration would send it.',
     )
-    .argument('<file>', 'an answer, its svc.routing, or a chat completion request; - for standard input')
+    .argument(
+      '<file>',
+      'a call of the list, an answer with svc.explain, its svc.routing, or a chat completion request; - for standard input',
+    )
     .option(
       '--config <file>',
       'for a request: the operator’s file (default: the one that TALLY_CONFIG names)',
@@ -30,4 +33,5 @@ Exit status:
 Examples:
   $ tally route explain answer.json
   $ tally route explain request.json --config models.json
-  $ jq .svc.routing answer.json | tally route explain - --json`;
+  $ tally calls show r_env_1803902400_0123456789ab --json |
+      tally route explain -`;

@@ -6,10 +6,11 @@ export function serviceCommands(program: Command, finish: (exit: Exit) => void):
     .description(
       'Runs the service until SIGTERM or SIGINT. It is configured by the environment and a file (docs/configuration.md).',
     )
+    .option('--workers <number>', 'processes that share the port, or auto for one a core (TALLY_WORKERS)')
     .addHelpText('after', SERVE_HELP)
-    .action(async () => {
+    .action(async ({ workers }: { workers?: string }) => {
       const { serve } = await import('../../index.ts');
-      await serve(process.env);
+      await serve(workers === undefined ? process.env : { ...process.env, TALLY_WORKERS: workers });
     });
 
   operatorCommand(program, 'reload')

@@ -44,7 +44,7 @@ export function tenantCommands(program: Command): void {
     .command('revoke')
     .summary('revoke a tenant, or one of its keys')
     .description(
-      'Revokes a tenant with all its keys, or one key, from the next request on. Receipts are kept for their retention period.',
+      'Revokes a tenant with all its keys, or one key, from the next request on, with PostgreSQL within a second. Receipts are kept for their retention period.',
     )
     .argument('<id>', 'the id of the tenant (t_…) or of the key (key_…), not the key itself')
     .option('--json', 'as JSON')

@@ -26,13 +26,15 @@ export function bundleCommands(trust: Command): void {
 
   operatorCommand(trust, 'publish')
     .description(
-      'Publishes a signed bundle on the service of this machine. A running server starts to use it within 2 s.',
+      'Publishes a signed bundle on the service of this machine. A running server starts to use it within 2 s. Into a new ' +
+        'database of the service, publish all bundles of before, the oldest first.',
     )
-    .argument('<file>', 'the bundle: a file, or - for standard input')
+    .argument('<files...>', 'the bundles: files, or - for standard input')
+    .option('--last-checkpoint <file>', 'into a new database: the last checkpoint of the log before')
     .option('--json', 'as JSON')
     .addHelpText('after', PUBLISH_HELP)
-    .action(async (file: string, { json }: { json?: boolean }) =>
-      (await import('../trust.ts')).publish(file, json === true),
+    .action(async (files: string[], options: { lastCheckpoint?: string; json?: boolean }) =>
+      (await import('../trust.ts')).publish(files, options),
     );
 
   operatorCommand(trust, 'approve')

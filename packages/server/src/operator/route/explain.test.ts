@@ -45,6 +45,13 @@ it('shows that an answer went where its inputs lead', async () => {
   expect(printed).toContain('The recorded inputs lead to the recorded outcome.');
 });
 
+it('reads a row of the list of calls, and says where the whole is of an answer with the outcome alone', async () => {
+  expect(await explainRoute(file({ id: 'r_env_1', routing: routing() }), {})).toBe(0);
+  const { outcome } = routing();
+  const answer = file({ id: 'chatcmpl-1', svc: { routing: { outcome } } });
+  await expect(explainRoute(answer, {})).rejects.toThrow('tally calls show');
+});
+
 it('fails where the recorded outcome is another', async () => {
   const changed = structuredClone(routing()) as { outcome: { model: string } };
   changed.outcome.model = 'openai/gpt-4o';
@@ -59,6 +66,16 @@ it('decides a request with the operator’s file', async () => {
   writeFileSync(config, '{}');
   expect(await explainRoute(file(request), { config, json: true })).toBe(0);
   expect(JSON.parse(printed)).toMatchObject({ same: true, outcome: { model: 'local/extract-1' } });
+});
+
+it('names the strategy and what it was given', async () => {
+  const provider = { sort: 'price', daily_budget: '2.5', max_price: { request: '0.01' } };
+  const config = join(folder, 'models.json');
+  writeFileSync(config, '{}');
+  expect(await explainRoute(file({ ...request, provider }), { config })).toBe(0);
+  expect(printed).toMatch(/^ {2}sorted by +price$/m);
+  expect(printed).toMatch(/^ {2}at most +0\.01 USDC for the call$/m);
+  expect(printed).toMatch(/^ {2}day's budget 2\.5 USDC, of which 0 USDC are spent$/m);
 });
 
 it('refuses what is neither', async () => {

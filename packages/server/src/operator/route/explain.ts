@@ -1,4 +1,13 @@
-import { EXIT, type Exit, paint, print, printable, printJson, readJson } from '@tallystick/cli/toolkit';
+import {
+  EXIT,
+  type Exit,
+  paint,
+  print,
+  printable,
+  printJson,
+  readJson,
+  UsageError,
+} from '@tallystick/cli/toolkit';
 import { isObject, type JsonValue } from '@tallystick/core';
 import {
   explainRequest,
@@ -33,12 +42,17 @@ function decideRequest(request: JsonValue, file = process.env['TALLY_CONFIG']): 
   return explainRequest(request, compute.environment, compute.catalogue);
 }
 
-/** The explanation of a decision, given alone or in an answer. */
+/** The explanation of a decision, given alone, in an answer or in a row of the list of calls. @throws UsageError where an answer has only its outcome */
 function recordIn(document: JsonValue): JsonValue {
   if (!isObject(document)) return document;
   const svc = isObject(document['svc']) ? document['svc'] : document;
-  return svc['routing'] ?? document;
+  const routing = svc['routing'] ?? document;
+  if (isObject(routing) && 'outcome' in routing && !('inputs' in routing)) throw new UsageError(SHORT);
+  return routing;
 }
+
+const SHORT =
+  'The answer has only the outcome. Give `tally calls show <receipt id> --json`, or the answer to a call with "svc": {"explain": true}.';
 
 const WHY: Readonly<Record<Replay['outcome']['why'], string>> = {
   explicit: 'the request names it',
@@ -47,7 +61,13 @@ const WHY: Readonly<Record<Replay['outcome']['why'], string>> = {
   provider_order: 'the request puts its provider first',
   low_margin: 'no other model beats the best single one by the margin',
   best_score: 'its score is the highest',
+  strategy: 'it is the first by what the strategy sorts by',
   balance: 'the balance does not cover the model that would be chosen',
+};
+
+const BASIS = {
+  graded: 'from graded answers to such prompts',
+  construction: 'from what the text demands, with assumed chances',
 };
 
 function heading({ inputs }: RouteExplanation, { outcome }: Replay): string[] {
@@ -55,18 +75,33 @@ function heading({ inputs }: RouteExplanation, { outcome }: Replay): string[] {
   const read =
     difficulty === null
       ? 'not estimated from the prompt: only the priors of the domain'
-      : `a weak model is right in ${percent(difficulty.weak)}, a strong one is better by ${percent(difficulty.gain)}`;
+      : `${BASIS[difficulty.basis ?? 'graded']}: a weak model is right in ${percent(difficulty.weak)}, a strong one is better by ${percent(difficulty.gain)}`;
   return [
     `${paint('bold', printable(model))}: ${WHY[why]}`,
     `  asked for    ${printable(inputs.requested)}${inputs.needs.length > 0 ? `, needs ${inputs.needs.join(', ')}` : ''}`,
     `  sizes        ${inputs.prompt_tokens} prompt tokens, ${inputs.max_output_tokens === 0 ? 'no limit for the answer' : `${inputs.max_output_tokens} for the answer`}`,
     `  cost_quality ${inputs.cost_quality}`,
+    ...strategyLines(inputs),
     `  domain       ${inputs.domain}`,
     `  difficulty   ${read}`,
     ...(inputs.unaffordable.length === 0
       ? []
       : [`  too costly   ${inputs.unaffordable.map(printable).join(', ')}`]),
     `  fallbacks    ${fallbacks.length === 0 ? 'none' : fallbacks.map(printable).join(', ')}`,
+  ];
+}
+
+function strategyLines({ strategy, max_price }: RouteExplanation['inputs']): string[] {
+  const usdc = (nano: string): string => `${formatUsdc(BigInt(nano))} USDC`;
+  const { request } = max_price;
+  return [
+    ...(strategy === undefined ? [] : [`  sorted by    ${strategy.sort}`]),
+    ...(request === undefined ? [] : [`  at most      ${usdc(request)} for the call`]),
+    ...(strategy?.budget === undefined
+      ? []
+      : [
+          `  day's budget ${usdc(strategy.budget.per_day)}, of which ${usdc(strategy.budget.spent)} are spent`,
+        ]),
   ];
 }
 

@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
@@ -17,7 +17,7 @@ from ..errors import TallyError
 from .wire import Call, object_in
 
 _API = re.compile(
-    r"/(?:v1/(?:anchor|balance|compute|issuers|log)(?:[/?]|$)|checkpoint$|tile/|\.well-known/x402$)"
+    r"/(?:v1/(?:anchor|balance|compute|issuers|keys|log)(?:[/?]|$)|checkpoint$|tile/|\.well-known/x402$)"
 )
 _SITE = re.compile(r"/\.well-known/(?:issuers/|(?:did|trust)\.json$)")
 
@@ -96,6 +96,15 @@ class Service:
         """
         kept = {name: one for name, one in body.items() if keep_none or one is not None}
         return self.send(path, canonical_bytes(copy_json(kept)), read, key=key)
+
+    def patch(self, path: str, body: Mapping[str, object], read: Read = object_in) -> Call[Any]:
+        """A request that changes these members, ``None`` included."""
+        call = self.send(path, canonical_bytes(copy_json(body)), read)
+        return replace(call, method="PATCH")
+
+    def delete(self, path: str, read: Read = object_in) -> Call[Any]:
+        """A request that ends what is at a path."""
+        return replace(self.get(path, read), method="DELETE")
 
     def send(
         self,

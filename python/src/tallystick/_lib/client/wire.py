@@ -76,7 +76,7 @@ def _line(value: JsonValue) -> bytes:
 class Call(Generic[T_co]):
     """A request, and how its answer is read."""
 
-    method: Literal["GET", "POST"]
+    method: Literal["GET", "POST", "PATCH", "DELETE"]
     url: str
     read: Callable[[httpx.Response], T_co]
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ..authority import is_within, logs_of
 from ..encoding import from_base64url
 from ..errors import TallyError
 from ..log.checkpoint import Checkpoint, parse_checkpoint_text
@@ -81,8 +82,8 @@ def _signature_of(line: NoteSignature, checkpoint: Checkpoint, text: str) -> For
         return note_key_hash(line.name, ED25519, key.public_key) == line.key_hash
 
     def vouched(trust: Trust) -> list[ForeignKey]:
-        logs = [one["log"] for one in trust.anchors if one["log"] is not None]
-        own = [log for log in logs if log["origin"] == origin]
+        logs = [log for log in logs_of(trust.anchors) if log["origin"] == origin]
+        own = [log for log in logs if is_within(log, checkpoint.size)]
         return [ed25519_key(from_base64url(log["public_key"], 32)) for log in own]
 
     return ForeignSignature(

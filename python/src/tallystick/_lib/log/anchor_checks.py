@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from ..authority import (
+    AnchorAuthority,
+    KnownLog,
+    is_within,
+    logs_of,
+    posters_of,
+    was_in_use,
+)
 from ..encoding import from_base64url
 from ..errors import TallyError
 from ..hashes import sha256
 from ..merkle import leaf_hash, verify_inclusion
-from ..receipts.family import CLOCK_SKEW, Check, check, failed, passed, unchecked
+from ..receipts.family import CLOCK_SKEW, Check, check, failed, unchecked
 from ..timestamps import format_timestamp
-from ..trust import AnchorAuthority
 from .anchor_ref import AnchoredRef
 from .anchored import AnchoredResult
 from .checkpoint import Checkpoint, open_checkpoint, parse_checkpoint_text
@@ -67,6 +74,8 @@ class AnchorVerdict:
     checks: tuple[Check, ...]
     existed_at: int | None = None
     """Unix milliseconds at which the chain proves that the receipt existed."""
+    checkpoint: str | None = None
+    """Signed note that covers the receipt; ``None`` if there is none, or it is contradicted."""
 
 
 def check_anchor(
@@ -85,10 +94,13 @@ def check_anchor(
     size = result.get("tree_size", sizes[0] if sizes else None)
     inclusion = _inclusion_check(result, ref.index, anchored_hash, size)
     on_chain = _transaction_check(result, facts, noted, posted)
-    checks = (inclusion, _checkpoint_check(result, facts.anchors, noted), on_chain)
+    signed = _checkpoint_check(result, facts.anchors, noted)
+    covers = inclusion.ok is True and signed.ok is not False
+    checkpoint = result.get("checkpoint") if covers else None
+    checks = (inclusion, signed, on_chain)
     if transaction is None or not inclusion.ok or not on_chain.ok:
-        return AnchorVerdict(checks)
-    return AnchorVerdict(checks, transaction.block_time * 1_000)
+        return AnchorVerdict(checks, checkpoint=checkpoint)
+    return AnchorVerdict(checks, transaction.block_time * 1_000, checkpoint)
 
 
 def _noted_head(result: AnchoredResult) -> Checkpoint | None:
@@ -141,17 +153,28 @@ def _checkpoint_check(
     if result["merkle_root"] != f"sha256:{noted.root.hex()}" or not same_size:
         return failed(name, "The checkpoint and the anchored result are of different trees.")
     verdict = unchecked(name, f"The given trust does not list the log {origin}.")
-    for log in [one["log"] for one in anchors]:
-        if log is None or log["origin"] != origin:
-            continue
+    for log in [one for one in logs_of(anchors) if one["origin"] == origin]:
         try:
             public_key = from_base64url(log["public_key"], 32)
             open_checkpoint(note, origin=origin, public_key=public_key)
         except TallyError as error:
             verdict = failed(name, error.message)
         else:
-            return passed(name, f"{origin} signed this root over {size} leaves.")
+            return _size_check(log, size)
     return verdict
+
+
+def _size_check(log: KnownLog, size: int) -> Check:
+    name, origin, within = "anchor_checkpoint", log["origin"], is_within(log, size)
+    if within is None:
+        detail = f"{origin} has ended; nothing says with how many leaves."
+        return unchecked(name, detail)
+    return check(
+        name,
+        within,
+        f"{origin} signed this root over {size} leaves.",
+        f"{origin} ended with {log.get('last_size')} leaves, not {size}.",
+    )
 
 
 def _transaction_check(
@@ -179,25 +202,22 @@ def _transaction_check(
         return failed(name, f"It posts {root} over {posted.size} leaves.")
     if noted is not None and not _is_of(noted.origin, posted):
         return failed(name, f"It posts the root of a log other than {noted.origin}.")
-    authorities = [(one["log"], one["chain"]) for one in facts.anchors]
-    chains = [
-        chain
-        for log, chain in authorities
-        if log is not None and _is_of(log["origin"], posted) and chain is not None
-    ]
-    if not chains:
+    posters = [one for one in posters_of(facts.anchors) if _is_of(one["origin"], posted)]
+    if not posters:
         detail = "The given trust does not list the account that posts for this log."
         return unchecked(name, detail)
     sender, chain_id = transaction.sender.lower(), transaction.chain_id
-    vouched = any(
-        (chain["network"], chain["chain_id"]) == (network, chain_id)
+    own = [
+        chain
+        for chain in posters
+        if (chain["network"], chain["chain_id"]) == (network, chain_id)
         and chain["address"].lower() == sender
-        for chain in chains
-    )
-    if not vouched:
-        detail = f"{sender} on chain {chain_id} ({network}) does not post for this log."
-        return failed(name, detail)
+    ]
     at = format_timestamp(transaction.block_time * 1_000)
+    if not any(was_in_use(chain, transaction.block_time) for chain in own):
+        when = f"did not post at {at}" if own else "does not post"
+        detail = f"{sender} on chain {chain_id} ({network}) {when} for this log."
+        return failed(name, detail)
     return check(
         name,
         facts.issued_at <= transaction.block_time + CLOCK_SKEW,

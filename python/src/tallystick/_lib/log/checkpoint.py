@@ -11,7 +11,7 @@ from ..encoding import from_base64
 from ..errors import TallyError
 from .note import ED25519, note_key_hash, parse_note
 
-_COSIGNATURE = 0x04
+COSIGNATURE = 0x04
 """The signature type of timestamped Ed25519 cosignatures."""
 
 # Origin, size and root, and whatever extension lines another log adds; no line is empty.
@@ -67,7 +67,7 @@ def check_cosignature(note: str, *, name: str, public_key: bytes) -> int | None:
     """
     parsed = parse_note(note)
     parse_checkpoint_text(parsed.text)
-    key_hash = note_key_hash(name, _COSIGNATURE, public_key)
+    key_hash = note_key_hash(name, COSIGNATURE, public_key)
     latest: int | None = None
     for line in parsed.signatures:
         if not line.is_by(name, key_hash):

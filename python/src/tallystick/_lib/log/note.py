@@ -55,6 +55,11 @@ def parse_note(note: str) -> Note:
     return Note(note[: separator + 1], tuple(map(_parse_line, lines)))
 
 
+def is_key_name(text: str) -> bool:
+    """Returns whether a key may have this name."""
+    return _NAME.fullmatch(text) is not None
+
+
 def note_key_hash(name: str, algorithm: int, public_key: bytes) -> int:
     """The key id: the first 4 bytes of SHA-256(name || 0x0A || algorithm || public key)."""
     digest = sha256(name.encode() + b"\n" + bytes([algorithm]) + public_key)

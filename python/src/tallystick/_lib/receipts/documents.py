@@ -221,8 +221,16 @@ class EvidenceCountsDocument(TypedDict):
     issued_in_window: int
 
 
+class WitnessedDocument(TypedDict):
+    required: int
+    satisfied: bool
+    by: list[str]
+    of: int
+
+
 class _VerificationOptional(TypedDict, total=False):
     evidence: EvidenceCountsDocument
+    witnessed: WitnessedDocument | None
 
 
 @final

@@ -100,6 +100,10 @@ def no_rules(_: JsonObject) -> Iterable[Check]:
     return ()
 
 
+def says_no_pq(_: JsonObject) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Family:
     """All functions but ``recognises`` and ``shape`` expect a document whose shape holds."""
@@ -124,6 +128,8 @@ class Family:
         | None
     ) = None
     """The check of the evidence behind the receipt; counts are there if it was read whole."""
+    says_pq: Callable[[JsonObject], bool] = says_no_pq
+    """Whether the receipt says that it has an experimental second signature, by ML-DSA."""
     key_purpose: Literal["receipt", "benchmark", "status"] = "receipt"
     """What the issuer's key must be for."""
 

@@ -186,6 +186,23 @@ _standard_shape = members(
 )
 
 
+_PQ_SIGNED = "ml_dsa_65_signed_experimental"
+"""What a receipt with the second signature says in ``pq_posture``."""
+
+
+class PqSignature(TypedDict):
+    """The experimental second signature, which the first one covers too."""
+
+    alg: str
+    key_id: str
+    """``sha256:<hex>`` of the public key."""
+    sig_b64u: str
+
+
+class _PqOptional(_FullReceipt, total=False):
+    pq_signature: PqSignature
+
+
 class CryptoAgileMetadata(TypedDict):
     current_alg: Literal["Ed25519"]
     signature_posture: str
@@ -193,8 +210,8 @@ class CryptoAgileMetadata(TypedDict):
 
 
 @final
-class PqReceipt(_FullReceipt):
-    """Profile pq: it declares a posture and is signed with Ed25519."""
+class PqReceipt(_PqOptional):
+    """Profile pq: signed with Ed25519, and by ML-DSA too where ``pq_signature`` is there."""
 
     receipt_profile: Literal["pq"]
     crypto_agile_metadata: CryptoAgileMetadata
@@ -219,7 +236,12 @@ _pq_shape = members(
         "pq_posture": non_empty_text,
         "auditor_verifier": boolean,
     },
-    optional={"purpose": nullable(text)},
+    optional={
+        "purpose": nullable(text),
+        "pq_signature": members(
+            {"alg": non_empty_text, "key_id": non_empty_text, "sig_b64u": text}
+        ),
+    },
 )
 
 Profile: TypeAlias = Literal["nano", "standard", "pq"]
@@ -329,6 +351,12 @@ def _settlement(document: JsonObject) -> NamedSettlement | None:
     return named_settlement(chain_id, asset, reference)
 
 
+def _says_pq(document: JsonObject) -> bool:
+    if document["receipt_profile"] != "pq":
+        return False
+    return "pq_signature" in document or document["pq_posture"] == _PQ_SIGNED
+
+
 FULL = Family(
     name="profile",
     recognises=lambda document: (
@@ -339,6 +367,7 @@ FULL = Family(
     signed=_signed,
     anchored=without_unsigned,
     settlement=_settlement,
+    says_pq=_says_pq,
 )
 
 LEGACY = Family(

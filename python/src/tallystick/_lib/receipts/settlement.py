@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..authority import Payee
 from ..log.anchor_checks import NOT_ASKED, NotAsked
-from ..trust import Payee
 from .family import Check, NamedSettlement, check, failed, unchecked
 
 _NAME = "settlement_transaction"

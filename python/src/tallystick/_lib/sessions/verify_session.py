@@ -175,8 +175,17 @@ class _Line:
         return text_at(self.receipt, "issuer_pubkey")
 
     @property
+    def has_path(self) -> bool:
+        """Whether an anchor's path leads to its root, which anybody can make up."""
+        return self._holds("anchor")
+
+    @property
     def is_anchored(self) -> bool:
-        return any(check.name == "anchor" and check.ok for check in self.verdict.checks)
+        """Whether a log that is trusted signed the root too."""
+        return self.has_path and self._holds("anchor_checkpoint")
+
+    def _holds(self, name: str) -> bool:
+        return any(check.name == name and check.ok for check in self.verdict.checks)
 
     def entry(self, reference: ReferenceState | None) -> SessionEntry:
         return SessionEntry(
@@ -269,6 +278,12 @@ class _Reading:
             self._notes.append(
                 "The session is open: nobody can see whether receipts after number "
                 f"{ordered[-1].seq} were cut off."
+            )
+        unsigned = sum(line.has_path and not line.is_anchored for line in ordered)
+        if unsigned:
+            self._notes.append(
+                f"{unsigned} of the anchors do not count: "
+                "no log that the given trust lists signed them."
             )
         integrity = not self._faults and bool(ordered)
         agrees = integrity and references["contradicts"] == 0

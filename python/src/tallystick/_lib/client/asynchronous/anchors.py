@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterable
 
-from ....documents import LogStatus, Postings
+from ....documents import LogStatus
 from ...errors import TallyError
 from ...log.anchored import Anchor, AnchoredResult
 from ..anchors import HashOrReceipt, Waiting
@@ -74,16 +74,16 @@ class AsyncAnchorMethods(AsyncSender):
                 return anchor
             await asyncio.sleep(waiting.pause(anchor, time.monotonic()))
 
+    async def get_cose_receipt(self, ref_or_hash: HashOrReceipt) -> bytes:
+        """Reads the COSE Receipt (RFC 9942) of an anchored hash.
+
+        There is none until a checkpoint covers the hash. Needs no key.
+        """
+        return await self._send(anchors.get_cose_receipt(self._service, ref_or_hash))
+
     async def get_log_status(self) -> LogStatus:
         """Reads the log's name, key and size, and the time of its next posting, all unsigned."""
         return await self._send(anchors.get_log_status(self._service))
-
-    async def list_postings(self, *, limit: int | None = None) -> Postings:
-        """Lists the roots posted to the chain, newest first.
-
-        ``limit`` is from 1 to 100, and 20 when absent.
-        """
-        return await self._send(anchors.list_postings(self._service, limit))
 
     async def get_checkpoint(self) -> str:
         """Reads the newest checkpoint, a C2SP signed note, which ``open_checkpoint`` checks."""

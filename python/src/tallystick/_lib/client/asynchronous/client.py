@@ -20,12 +20,17 @@ from ..receipt_transport import AsyncOnCall, AsyncReceiptTransport
 from ..retry import RetryPolicy
 from ..service import Service
 from .anchors import AsyncAnchorMethods
+from .call_content import AsyncCallContentMethods
+from .calls import AsyncCallMethods
 from .compute import AsyncComputeMethods
+from .keys import AsyncKeyMethods
+from .lists import AsyncListMethods
 from .money import AsyncMoneyMethods
 from .partners import AsyncPartnerMethods
 from .receipts import AsyncReceiptMethods
 from .sessions import AsyncSessionMethods
 from .trust import AsyncTrustMethods
+from .webhooks import AsyncWebhookMethods
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,10 +40,15 @@ class AsyncClient(
     AsyncReceiptMethods,
     AsyncSessionMethods,
     AsyncAnchorMethods,
+    AsyncListMethods,
     AsyncTrustMethods,
     AsyncComputeMethods,
+    AsyncCallContentMethods,
+    AsyncKeyMethods,
+    AsyncWebhookMethods,
     AsyncMoneyMethods,
     AsyncPartnerMethods,
+    AsyncCallMethods,
 ):
     """A client of one service, for asyncio. Close it, or use it in an ``async with`` block.
 

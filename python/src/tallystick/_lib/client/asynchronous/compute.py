@@ -10,6 +10,7 @@ from ....documents import (
     CompressionStats,
     ComputeDescriptor,
     Estimate,
+    Feedback,
     Leaderboard,
     Member,
     Membership,
@@ -57,6 +58,22 @@ class AsyncComputeMethods(AsyncSender):
         days, ``YYYY-MM-DD``.
         """
         return await self._send(compute.get_usage(self._service, did_or_key_id, from_, to))
+
+    async def rate_call(
+        self,
+        receipt_id: str,
+        *,
+        score: int | None = None,
+        label: compute.Label | None = None,
+        comment: str | None = None,
+    ) -> Feedback:
+        """Rates the answer of a call that the same credentials paid for. The first rating stands.
+
+        Give ``score``, from 0 for a useless answer to 100, or ``label``. ``comment`` has at most
+        500 characters, for the operator. Raises ``receipt_not_found``, ``rated_otherwise``.
+        """
+        rating = compute.rate_call(self._service, receipt_id, score, label, comment)
+        return await self._send(rating)
 
     async def get_compression_stats(self) -> CompressionStats:
         """Reads what compression saved, of all callers and of the caller."""

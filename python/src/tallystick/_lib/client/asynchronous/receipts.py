@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable
 from typing import TYPE_CHECKING, Literal, overload
 
-from ....documents import Pricing, Recommendation
+from ....documents import Corrections, Pricing, Recommendation
 from ...json_types import Document, JsonLike, JsonObject, JsonValue
 from ...metering import EvidenceClass, IssuedBill, MeteringBill
 from ...receipts.documents import EnvelopeReceipt
@@ -128,6 +128,31 @@ class AsyncReceiptMethods(AsyncSender):
     async def get_receipt(self, receipt_id: str) -> Issued[StoredReceipt]:
         """Reads a receipt that the service keeps, with its exact text."""
         return await self._send(receipts.get_receipt(self._service, receipt_id))
+
+    async def correct_receipt(
+        self,
+        corrects: str,
+        correction: str,
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Issued[EnvelopeReceipt]:
+        """Has an envelope signed and anchored that says that one receipt corrects another.
+
+        Both are given by their ids, and belong to the account of the client's key. ``reason`` is
+        signed. The same request again returns the same envelope. Raises ``receipt_not_found``,
+        ``receipt_purged``, ``already_corrected`` and ``invalid_field``.
+        """
+        return await self._send(
+            receipts.correct_receipt(self._service, corrects, correction, reason, idempotency_key)
+        )
+
+    async def get_corrections(self, receipt_id: str) -> Corrections:
+        """Reads what corrects a receipt, and what it corrects.
+
+        ``verify_corrections`` judges the receipts and what links them.
+        """
+        return await self._send(receipts.get_corrections(self._service, receipt_id))
 
     async def verify(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable
 from itertools import count
 from typing import TypeVar
 
@@ -48,6 +48,25 @@ class AsyncSender:
                 raise failure
             await asyncio.sleep(delay)
         raise AssertionError("count() does not end")
+
+    async def _lines(self, call: Call[str]) -> AsyncGenerator[str, None]:
+        """The lines of an answer as they come. It is asked for once, and may pause at will."""
+        auth = proof(self._agent, call)
+        usual = self._http.timeout
+        timeout = httpx.Timeout(
+            connect=usual.connect, read=None, write=usual.write, pool=usual.pool
+        )
+        try:
+            async with self._http.stream(
+                call.method, call.url, headers=call.headers, auth=auth, timeout=timeout
+            ) as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise refusal(response) or AssertionError("An answer is refused or not.")
+                async for line in response.aiter_lines():
+                    yield line
+        except httpx.RequestError as error:
+            raise unreached(call.url, error) from error
 
 
 def _content(call: Call[T]) -> bytes | AsyncIterable[bytes] | None:

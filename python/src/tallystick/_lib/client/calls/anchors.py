@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
-from ....documents import LogStatus, Postings
+from ....documents import LogStatus
 from ...json_types import JsonValue
 from ...log.anchored import Anchor
 from ...shape import is_object
@@ -43,12 +43,16 @@ def get_anchor_proof(service: Service, ref_or_hash: HashOrReceipt) -> Call[str]:
     return service.get(_path_of(ref_or_hash), text_in, accept="text/plain")
 
 
+def get_cose_receipt(service: Service, ref_or_hash: HashOrReceipt) -> Call[bytes]:
+    if isinstance(ref_or_hash, str) and ref_or_hash.startswith("urn:"):
+        name = segment(ref_or_hash)
+    else:
+        name = canonical_sha256(ref_or_hash)
+    return service.get(f"/v1/anchor/{name}/receipt.cbor", content_in, accept="application/cose")
+
+
 def get_log_status(service: Service) -> Call[LogStatus]:
     return service.get("/v1/log")
-
-
-def list_postings(service: Service, limit: int | None) -> Call[Postings]:
-    return service.get("/v1/log/postings", query={"limit": limit})
 
 
 def get_checkpoint(service: Service) -> Call[str]:

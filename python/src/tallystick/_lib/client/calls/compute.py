@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from ....documents import (
     Benchmark,
@@ -10,6 +11,7 @@ from ....documents import (
     CompressionStats,
     ComputeDescriptor,
     Estimate,
+    Feedback,
     Leaderboard,
     Member,
     Membership,
@@ -19,6 +21,8 @@ from ....documents import (
 )
 from ..service import Service, segment
 from ..wire import Call
+
+Label: TypeAlias = Literal["good", "bad"]
 
 _BENCHMARK = "/v1/compute/benchmark"
 _MEMBER = "/v1/compute/member"
@@ -45,6 +49,17 @@ def get_usage(
 ) -> Call[Usage]:
     path = f"/v1/compute/usage/{segment(did_or_key_id)}"
     return service.get(path, query={"from": start, "to": end})
+
+
+def rate_call(
+    service: Service,
+    receipt_id: str,
+    score: int | None,
+    label: Label | None,
+    comment: str | None,
+) -> Call[Feedback]:
+    rating = {"receipt_id": receipt_id, "score": score, "label": label, "comment": comment}
+    return service.post("/v1/compute/feedback", rating)
 
 
 def get_compression_stats(service: Service) -> Call[CompressionStats]:

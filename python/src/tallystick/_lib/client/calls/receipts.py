@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import httpx
 
-from ....documents import Pricing, Recommendation
+from ....documents import Corrections, Pricing, Recommendation
 from ...canonical import canonical_bytes, copy_json
 from ...json_types import Document, JsonLike, JsonObject, JsonValue
 from ...metering import EvidenceClass, EvidenceCounts, IssuedBill, MeteringBill
@@ -66,6 +66,21 @@ def meter(
 
 def get_receipt(service: Service, receipt_id: str) -> Call[Issued[StoredReceipt]]:
     return service.get(f"/v1/receipt/{segment(receipt_id)}", issued_in)
+
+
+def correct_receipt(
+    service: Service, corrects: str, correction: str, reason: str | None, key: str | None
+) -> Call[Issued[EnvelopeReceipt]]:
+    body = {"corrects": corrects, "correction": correction, "reason": reason}
+    return service.post("/v1/receipt/corrections", body, issued_in, key=key)
+
+
+def get_corrections(service: Service, receipt_id: str) -> Call[Corrections]:
+    return service.get(f"/v1/receipt/{segment(receipt_id)}/corrections", _corrections_in)
+
+
+def _corrections_in(response: httpx.Response) -> Corrections:
+    return cast(Corrections, object_in(response))
 
 
 def verify(

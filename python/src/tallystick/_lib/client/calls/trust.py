@@ -58,6 +58,18 @@ def fetch_trust(service: Service, pin: TrustPin | None, root: str | None) -> Cal
     return service.get("/.well-known/trust.json", read)
 
 
+def trust_version(service: Service, version: int, root: str | None) -> Call[CheckedTrust]:
+    def read(response: httpx.Response) -> CheckedTrust:
+        long_ago = datetime.fromtimestamp(0, timezone.utc)
+        checked = check_trust(json_in(response), now=long_ago, root=root)
+        if checked.bundle["version"] == version:
+            return checked
+        message = f"The bundle is of version {checked.bundle['version']}, not {version}."
+        raise TallyError("trust_invalid", message)
+
+    return service.get(f"/.well-known/trust/{version}.json", read)
+
+
 def get_did_document(service: Service) -> Call[DidDocument]:
     return service.get(_DID_DOCUMENT)
 

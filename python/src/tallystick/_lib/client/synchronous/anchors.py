@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from ....documents import LogStatus, Postings
+from ....documents import LogStatus
 from ...errors import TallyError
 from ...log.anchored import Anchor, AnchoredResult
 from ..anchors import HashOrReceipt, Waiting
@@ -74,16 +74,16 @@ class AnchorMethods(Sender):
                 return anchor
             time.sleep(waiting.pause(anchor, time.monotonic()))
 
+    def get_cose_receipt(self, ref_or_hash: HashOrReceipt) -> bytes:
+        """Reads the COSE Receipt (RFC 9942) of an anchored hash.
+
+        There is none until a checkpoint covers the hash. Needs no key.
+        """
+        return self._send(anchors.get_cose_receipt(self._service, ref_or_hash))
+
     def get_log_status(self) -> LogStatus:
         """Reads the log's name, key and size, and the time of its next posting, all unsigned."""
         return self._send(anchors.get_log_status(self._service))
-
-    def list_postings(self, *, limit: int | None = None) -> Postings:
-        """Lists the roots posted to the chain, newest first.
-
-        ``limit`` is from 1 to 100, and 20 when absent.
-        """
-        return self._send(anchors.list_postings(self._service, limit))
 
     def get_checkpoint(self) -> str:
         """Reads the newest checkpoint, a C2SP signed note, which ``open_checkpoint`` checks."""

@@ -21,12 +21,17 @@ from ..receipt_transport import OnCall, ReceiptTransport
 from ..retry import RetryPolicy
 from ..service import Service
 from .anchors import AnchorMethods
+from .call_content import CallContentMethods
+from .calls import CallMethods
 from .compute import ComputeMethods
+from .keys import KeyMethods
+from .lists import ListMethods
 from .money import MoneyMethods
 from .partners import PartnerMethods
 from .receipts import ReceiptMethods
 from .sessions import SessionMethods
 from .trust import TrustMethods
+from .webhooks import WebhookMethods
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -36,10 +41,15 @@ class Client(
     ReceiptMethods,
     SessionMethods,
     AnchorMethods,
+    ListMethods,
     TrustMethods,
     ComputeMethods,
+    CallContentMethods,
+    KeyMethods,
+    WebhookMethods,
     MoneyMethods,
     PartnerMethods,
+    CallMethods,
 ):
     """A client of one service. It is thread-safe. Close it, or use it in a ``with`` block.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from itertools import count
 from typing import TypeVar
 
@@ -49,6 +49,24 @@ class Sender:
                 raise failure
             time.sleep(delay)
         raise AssertionError("count() does not end")
+
+    def _lines(self, call: Call[str]) -> Generator[str, None, None]:
+        """The lines of an answer as they come. It is asked for once, and may pause at will."""
+        auth = proof(self._agent, call)
+        usual = self._http.timeout
+        timeout = httpx.Timeout(
+            connect=usual.connect, read=None, write=usual.write, pool=usual.pool
+        )
+        try:
+            with self._http.stream(
+                call.method, call.url, headers=call.headers, auth=auth, timeout=timeout
+            ) as response:
+                if not response.is_success:
+                    response.read()
+                    raise refusal(response) or AssertionError("An answer is refused or not.")
+                yield from response.iter_lines()
+        except httpx.RequestError as error:
+            raise unreached(call.url, error) from error
 
 
 def _content(call: Call[T]) -> bytes | Iterable[bytes] | None:

@@ -60,6 +60,16 @@ class TrustMethods(Sender):
         save_trust(self._trust, checked)
         return checked
 
+    def trust_version(self, version: int, *, root: str | None = None) -> CheckedTrust:
+        """Fetches the trust bundle of a version, and checks it but for its expiry.
+
+        It must be of the given ``root``, else of the one that the client's store has pinned.
+        Nothing is saved.
+        """
+        pin = pin_in(self._trust)
+        expected = root if root is not None or pin is None else pin.root
+        return self._send(trust.trust_version(self._service, version, expected))
+
     def get_did_document(self) -> DidDocument:
         """Reads the service's DID document."""
         return self._send(trust.get_did_document(self._service))

@@ -1,0 +1,150 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PEERS, SHORT } from './gateway.ts';
+import { load } from './load.ts';
+import { allCpuSeconds, cpuSeconds, pinned, readyUrl, SERVE, stop } from './processes.ts';
+import type { Report, Row } from './report.ts';
+import { row } from './row.ts';
+
+const ROUNDS = 5;
+const LOAD_SECONDS = 4;
+const CONNECTIONS = 64;
+const CORES = '0,1';
+
+const WORKS = ['mint', 'verify', 'gateway'] as const;
+type Work = (typeof WORKS)[number];
+const COUNTS = [1, 2] as const;
+type Count = (typeof COUNTS)[number];
+
+interface Measured {
+  readonly rate: number;
+  readonly p99: number;
+  /** CPU time of the service’s processes for each call. */
+  readonly microseconds: number;
+  /** CPU time of the client and the upstream, in cores. */
+  readonly client: number;
+  /** Cores that were used by anything else. */
+  readonly others: number;
+}
+
+/** By work and number of workers. */
+type Round = Readonly<Record<`${Work} ${Count}`, Measured>>;
+
+/** Measures two workers beside one, each on the same two cores as the client and the upstream. */
+export async function workers(): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), 'tally-bench-'));
+  const upstream = pinned([PEERS], {}, CORES);
+  const upstreamUrl = await readyUrl(upstream);
+  const services = COUNTS.map((count) => ({
+    count,
+    child: pinned(
+      SERVE,
+      {
+        PORT: '0',
+        TALLY_DATA_DIR: join(folder, `${count}`),
+        TALLY_DEVNET: 'off',
+        TALLY_WORKERS: `${count}`,
+        OPENAI_BASE_URL: `${upstreamUrl}/v1`,
+        OPENAI_API_KEY: 'benchmark',
+      },
+      CORES,
+    ),
+  }));
+  try {
+    const open = [];
+    for (const { count, child } of services) open.push({ count, pid: child.pid, url: await readyUrl(child) });
+    const rounds: Round[] = [];
+    for (let number = 0; number <= ROUNDS; number++) {
+      process.stderr.write(number === 0 ? 'warming up …\n' : `round ${number} of ${ROUNDS} …\n`);
+      const round: [string, Measured][] = [];
+      for (const work of WORKS) {
+        for (const { count, pid, url } of open) {
+          const cpu = (): number =>
+            [pid, ...childrenOf(pid)].map((one) => cpuSeconds({ pid: one })).reduce(sum, 0);
+          const client = (): number => cpuSeconds(process) + cpuSeconds(upstream);
+          round.push([`${work} ${count}`, await measure(url, work, cpu, client)]);
+        }
+      }
+      if (number > 0) rounds.push(Object.fromEntries(round) as Round);
+    }
+    return {
+      title: 'Workers: two processes beside one',
+      method:
+        `${ROUNDS} rounds after one that is thrown away, interleaved; services, upstream and client all on cores ${CORES}, so that two workers ` +
+        `share with the client what one leaves to it; SQLite, ${CONNECTIONS} connections; medians, rounds in brackets.`,
+      rows: WORKS.flatMap((work) => rowsOf(rounds, work)),
+    };
+  } finally {
+    await stop(upstream, ...services.map(({ child }) => child));
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function rowsOf(rounds: readonly Round[], work: Work): Row[] {
+  const of = (count: Count, what: keyof Measured) => (round: Round) => round[`${work} ${count}`][what];
+  const each = COUNTS.flatMap((count) => {
+    const name = `${work}, ${count === 1 ? 'one worker' : 'two workers'}`;
+    return [
+      row(rounds, name, '/s', of(count, 'rate')),
+      row(rounds, `${name}, p99`, 'ms', of(count, 'p99')),
+      row(rounds, `${name}, CPU a call`, 'µs', of(count, 'microseconds')),
+      row(rounds, `${name}, cores of the client`, '', of(count, 'client')),
+      row(rounds, `${name}, cores of others`, '', of(count, 'others')),
+    ];
+  });
+  const ratio = row(rounds, `${work}, two / one`, '', (round) => of(2, 'rate')(round) / of(1, 'rate')(round));
+  return [...each, ratio];
+}
+
+async function measure(url: string, work: Work, cpu: () => number, client: () => number): Promise<Measured> {
+  const requests = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    connections: CONNECTIONS,
+    target: await targetOf(url, work),
+  } as const;
+  const before = { at: performance.now(), cpu: cpu(), client: client(), all: allCpuSeconds() };
+  const { rate, answered, p99 } = await load(url, requests, { duration: LOAD_SECONDS });
+  const seconds = (performance.now() - before.at) / 1_000;
+  const used = { cpu: cpu() - before.cpu, client: client() - before.client };
+  return {
+    rate,
+    p99,
+    microseconds: (used.cpu / answered) * 1e6,
+    client: used.client / seconds,
+    others: (allCpuSeconds() - before.all - used.cpu - used.client) / seconds,
+  };
+}
+
+async function targetOf(url: string, work: Work): Promise<{ path: string; body: string }> {
+  if (work === 'gateway') return { path: '/v1/compute/chat/completions', body: SHORT };
+  const mint = {
+    path: '/v1/receipt/free',
+    body: JSON.stringify({ input: 'x'.repeat(200), purpose: 'benchmark' }),
+  };
+  if (work === 'mint') return mint;
+  const response = await fetch(`${url}/v1/receipt/emit`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ payload: { order: 42, total: '19.90' }, purpose: 'benchmark' }),
+  });
+  return { path: '/v1/receipt/verify', body: await response.text() };
+}
+
+const sum = (a: number, b: number): number => a + b;
+
+/** Processes that a process has started. */
+function childrenOf(parent: number | undefined): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}

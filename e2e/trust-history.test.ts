@@ -1,0 +1,257 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import {
+  bundleHash,
+  fromBase64url,
+  type JsonObject,
+  rootFingerprint,
+  sha256Hex,
+  signTrustBundle,
+  utf8,
+} from '@tallystick/core';
+import { createPostingKey, readKeyring, readPostingKey, signerFor } from '@tallystick/server';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openTestChain } from '../packages/server/test/anchoring.ts';
+import {
+  commandLine,
+  type Evidence,
+  pythonSdk,
+  typescriptSdk,
+  type Verifier,
+  webPage,
+} from './anchor-verifiers.ts';
+import { createKey, getJson, until } from './log-client.ts';
+import { type PostingChain, startPostingChain } from './posting-chain.ts';
+import { type Env, post, type Served, serve, tally, temporaryFolder } from './process.ts';
+import { pythonMissing } from './python.ts';
+
+type Anchored = Pick<Evidence, 'receipt' | 'anchor'> & { readonly txHash: string };
+
+const folder = temporaryFolder();
+const file = (name: string): string => join(folder, name);
+const bundles = [1, 2, 3].map((version) => file(`trust-${version}.json`));
+
+let chain: PostingChain;
+let served: Served;
+let env: Env;
+/** A receipt of each time: of the first account, of the second, and of the log that came after. */
+let receipts: Anchored[];
+let today: string;
+
+async function ran(args: readonly string[], with_: Env = env): Promise<string> {
+  const { code, stdout, stderr } = await tally(args, { TALLY_HOME: file('home'), ...with_ });
+  expect(code, `${args.join(' ')}: ${stderr}`).toBe(0);
+  return stdout;
+}
+
+/** A new posting key in place of the one before, with money for gas. */
+async function newAccount(name: string): Promise<Env> {
+  createPostingKey(file(name));
+  const { address } = openTestChain({
+    rpcUrl: chain.anvil.rpcUrl,
+    secretKey: readPostingKey(file(name)),
+    finality: { kind: 'confirmations', count: 1 },
+  });
+  await chain.anvil.rpc('anvil_setBalance', address, '0xde0b6b3a7640000');
+  return { TALLY_POSTING_KEY_FILE: file(name) };
+}
+
+async function anchored(input: string): Promise<Anchored> {
+  const key = await createKey('pro', env);
+  const emitted = await post(`${served.url}/v1/receipt/emit`, { input, anchor: true }, key);
+  const { receipt } = JSON.parse(emitted.text);
+  const { anchor } = await until(
+    () => getJson(`${served.url}/v1/receipt/${receipt.id}`),
+    (read) => 'anchor' in read,
+  );
+  return {
+    receipt: emitted.text,
+    anchor: JSON.stringify(anchor),
+    txHash: (anchor as { tx_hash: string }).tx_hash,
+  };
+}
+
+/** Replaces the posting account, then the log: with the same keyring, in a new database. */
+beforeAll(async () => {
+  chain = await startPostingChain(folder);
+  env = {
+    ...chain.env,
+    TALLY_DATA_DIR: file('data'),
+    TALLY_KEYRING: file('keyring.json'),
+    TALLY_LOG_ORIGIN: 'first.example/log',
+    TALLY_ANCHOR_PERIOD_SECONDS: '1',
+  };
+  const again = async (): Promise<void> => {
+    served = await serve(env);
+    env = { ...env, TALLY_URL: served.url };
+  };
+  await again();
+  const first = await anchored('of the first account');
+  await ran(['trust', 'fetch', '--out', bundles[0] ?? '']);
+  await served.kill('SIGTERM');
+
+  env = { ...env, ...(await newAccount('second.key')) };
+  await again();
+  const second = await anchored('of the second account');
+  await ran(['trust', 'fetch', served.url, '--out', bundles[1] ?? '']);
+  writeFileSync(file('last.note'), await (await fetch(`${served.url}/checkpoint`)).text());
+  await served.kill('SIGTERM');
+
+  env = {
+    ...env,
+    ...(await newAccount('third.key')),
+    TALLY_DATA_DIR: file('second-data'),
+    TALLY_LOG_ORIGIN: 'second.example/log',
+  };
+  await ran(['trust', 'publish', ...bundles.slice(0, 2), '--last-checkpoint', file('last.note')]);
+  await again();
+  receipts = [first, second, await anchored('of the second log')];
+  today = await (await fetch(`${served.url}/.well-known/trust.json`)).text();
+  writeFileSync(bundles[2] ?? '', today);
+}, 120_000);
+
+describe('a bundle after its posting account and then its log were replaced', () => {
+  it('has both in its history, with their times, and names the bundle before', () => {
+    const bundle = JSON.parse(today);
+    const accounts = bundle.history.chains.map(({ origin }: JsonObject) => origin);
+    expect(accounts).toEqual(['first.example/log', 'first.example/log']);
+    const [{ origin, last_size }] = bundle.history.logs;
+    expect({ origin, last_size }).toEqual({
+      origin: 'first.example/log',
+      last_size: Number(readFileSync(file('last.note'), 'utf8').split('\n')[1]),
+    });
+    expect(bundle).toMatchObject({ version: 3, previous_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  });
+
+  const verifiers: [string, Verifier, string | null][] = [
+    ['the command line', commandLine, null],
+    ['the page', webPage, null],
+    ['the TypeScript SDK', typescriptSdk, null],
+    [`the Python SDK${pythonMissing === null ? '' : ` (${pythonMissing})`}`, pythonSdk, pythonMissing],
+  ];
+  describe.each(verifiers)('%s', (_, verify, missing) => {
+    it.skipIf(missing !== null)('verifies the anchors of all three by the bundle of today', async () => {
+      for (const { txHash, ...one } of receipts) {
+        const asked = { rpcUrl: chain.anvil.rpcUrl, transaction: await chain.transaction(txHash) };
+        const { valid, issuer, checks } = await verify({ ...one, bundle: today, chain: asked });
+        expect({ valid, trusted: issuer.trusted }).toEqual({ valid: true, trusted: true });
+        const found = new Map(checks.map(({ name, ok }) => [name, ok]));
+        expect(found.get('anchor_checkpoint')).toBe(true);
+        expect(found.get('anchor_transaction')).toBe(verify === webPage ? null : true);
+      }
+    });
+  });
+});
+
+describe('tally trust audit', () => {
+  const audit = async (args: readonly string[], home: string) => {
+    const { code, stdout } = await tally(['trust', 'audit', served.url, '--json', ...args], {
+      TALLY_HOME: file(home),
+    });
+    return { code, report: JSON.parse(stdout) };
+  };
+
+  it('walks from the newest to the first, and needs nothing before', async () => {
+    const { code, report } = await audit([], 'nowhere');
+    expect(report).toMatchObject({
+      newest: { version: 3 },
+      oldest: 1,
+      complete: true,
+      faults: [],
+      kept: null,
+    });
+    expect(code).toBe(0);
+  });
+
+  it('compares with what this machine keeps', async () => {
+    await ran(['trust', 'fetch', served.url]);
+    const { code, report } = await audit(['--to-kept'], 'home');
+    expect(report).toMatchObject({ oldest: 3, complete: true, kept: { version: 3, same: true }, faults: [] });
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ['version', 3, 3],
+    ['version', 2, 2],
+    ['link', 2, 3],
+  ])(
+    'proves in one file that the root contradicts itself: by %s, at version %i',
+    async (kind, version, seen) => {
+      const name = `${kind}-${version}`;
+      const other = await otherBundle(version);
+      keep(file(name), other);
+      const proof = file(`${name}.fork.json`);
+      // A service that hides the bundle of that version still serves the one that names it.
+      const { code, report } = await audit(
+        ['--fork-out', proof, ...(kind === 'link' ? ['--to-kept'] : [])],
+        name,
+      );
+      expect(report).toMatchObject({ fork: proof, kept: { version, same: false } });
+      expect(report.faults[0]).toMatchObject({ code: 'fork', version: kind === 'link' ? seen : 3 });
+      expect(code).toBe(1);
+      const empty = { TALLY_HOME: temporaryFolder() };
+      const verdict = JSON.parse(await ran(['trust', 'fork', 'verify', proof, '--json'], empty));
+      expect(verdict).toMatchObject({ proves_fork: true, root: report.root });
+      const both = JSON.parse(readFileSync(proof, 'utf8'));
+      writeFileSync(proof, JSON.stringify({ ...both, bundles: [both.bundles[0], both.bundles[0]] }));
+      expect(await tally(['trust', 'fork', 'verify', proof], empty)).toMatchObject({ code: 1 });
+    },
+  );
+
+  it('tally trust fetch keeps what it has, and writes the proof', async () => {
+    keep(file('fetched'), await otherBundle(3));
+    const { code, stderr } = await tally(['trust', 'fetch', served.url], { TALLY_HOME: file('fetched') });
+    expect(code).toBe(1);
+    const [, proof = ''] = /The proof is in (\S+)\. /.exec(stderr) ?? [];
+    const verified = await tally(['trust', 'fork', 'verify', proof], { TALLY_HOME: temporaryFolder() });
+    expect(verified).toMatchObject({ code: 0 });
+  });
+
+  it('names an account that has vanished, and says when the line does not reach its end', async () => {
+    const service = createServer((request, response) => {
+      const found = /^\/\.well-known\/trust(?:\/(\d))?\.json$/.exec(request.url ?? '');
+      const bundle = found && shown[found[1] ?? 'newest'];
+      response.writeHead(bundle ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(bundle ?? JSON.stringify({ code: 'trust_not_found', title: 'none', status: 404 }));
+    });
+    const shown: Record<string, string> = {};
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    const audited = async () => {
+      const { code, stdout } = await tally(['trust', 'audit', url, '--json'], {
+        TALLY_HOME: file('stranger'),
+      });
+      return { code, report: JSON.parse(stdout) };
+    };
+    const [first = '', second = ''] = bundles.map((path) => readFileSync(path, 'utf8').trim());
+    Object.assign(shown, { newest: second, 1: first });
+    expect(await audited()).toMatchObject({ code: 0, report: { complete: true, faults: [] } });
+    delete shown[1];
+    expect(await audited()).toMatchObject({ code: 3, report: { complete: false, oldest: 2, faults: [] } });
+    Object.assign(shown, { newest: await otherBundle(2, { history: { logs: [], chains: [] } }), 1: first });
+    const { code, report } = await audited();
+    expect(code).toBe(1);
+    expect(report.faults).toEqual([expect.objectContaining({ code: 'vanished', version: 1 })]);
+    service.close();
+  });
+
+  /** Another bundle of a version, as the root might sign it beside the published one. */
+  async function otherBundle(version: number, changes: JsonObject = {}): Promise<string> {
+    const keyring = await readKeyring(file('keyring.json'), null);
+    const { issued_at, expires_at, ...facts } = JSON.parse(readFileSync(bundles[version - 1] ?? '', 'utf8'));
+    const times = { issuedAt: Date.parse(issued_at), expiresAt: Date.parse(expires_at) + 1000 };
+    return signTrustBundle({ ...facts, ...times, ...changes }, signerFor(keyring, 'root'));
+  }
+
+  /** Saves a bundle in a home as that of the service, as `tally trust fetch` does. */
+  function keep(home: string, text: string): void {
+    const bundle = JSON.parse(text);
+    const root = rootFingerprint(fromBase64url(bundle.root.public_key, 32));
+    const pin = { root, version: bundle.version, bundle_sha256: bundleHash(bundle) };
+    mkdirSync(join(home, 'trust'), { recursive: true });
+    const name = `${sha256Hex(utf8(served.url)).slice(0, 16)}.json`;
+    writeFileSync(join(home, 'trust', name), JSON.stringify({ url: served.url, pin, bundle }));
+  }
+});

@@ -1,0 +1,193 @@
+import {
+  bundleHash,
+  checkTrustBundle,
+  follows,
+  type JsonValue,
+  TallyError,
+  type TrustBundle,
+  vanished,
+} from '@tallystick/core';
+import { EXIT, type Exit, paint, print, printJson, remark } from '../output.ts';
+import { printable } from '../printable.ts';
+import { serviceAt } from '../service.ts';
+import { type SavedTrust, savedTrust } from '../trust-store.ts';
+import { saveTrustFork } from './fork.ts';
+
+export interface AuditOptions {
+  readonly root?: string;
+  /** End at the bundle that this machine keeps, instead of the first. */
+  readonly toKept?: boolean;
+  readonly forkOut?: string;
+  readonly json?: boolean;
+}
+
+/** What contradicts at a version. */
+interface Fault {
+  readonly code: 'fork' | 'rollback' | 'vanished' | 'invalid' | 'other_root';
+  readonly version: number;
+  readonly detail: string;
+}
+
+interface Report {
+  readonly url: string;
+  readonly root: string;
+  readonly newest: { readonly version: number; readonly bundle_sha256: string };
+  /** The lowest version that was checked. */
+  readonly oldest: number;
+  /** The bundle that this machine keeps, and whether the service's bundle of that version is the same; null if not compared. */
+  readonly kept: { readonly version: number; readonly same: boolean | null } | null;
+  /** Whether the hashes lead to where the audit was to end. */
+  readonly complete: boolean;
+  /** Why it isn't complete. */
+  readonly missing: string | null;
+  readonly faults: readonly Fault[];
+  /** File with the proof of a fork. */
+  readonly fork: string | null;
+}
+
+/** Walks the bundles of a service from the newest back, and prints what it found. */
+export async function auditTrust(url: string, options: AuditOptions): Promise<Exit> {
+  const report = await audit(url, options);
+  if (options.json) printJson(report);
+  else show(report);
+  if (report.faults.length > 0) return EXIT.failed;
+  return report.complete ? EXIT.ok : EXIT.untrusted;
+}
+
+async function audit(url: string, { root: given, toKept = false, forkOut }: AuditOptions): Promise<Report> {
+  const service = serviceAt(url);
+  const kept = savedTrust(url);
+  const { json } = await service.get('/.well-known/trust.json');
+  const expected = { now: Date.now(), root: kept?.pin.root ?? given };
+  const newest = await checkTrustBundle(json, expected);
+  const { root } = newest.pin;
+  const faults: Fault[] = [];
+  let fork: string | null = null;
+  const contradict = async (one: TrustBundle, other: TrustBundle, detail: string): Promise<void> => {
+    fork ??= await saveTrustFork([one, other], forkOut);
+    faults.push({ code: 'fork', version: Math.max(one.version, other.version), detail });
+  };
+  if (kept !== null && kept.bundle.version > newest.bundle.version) {
+    const detail = `This machine keeps version ${kept.bundle.version}, which is newer.`;
+    faults.push({ code: 'rollback', version: newest.bundle.version, detail });
+  }
+  const end = toKept && kept !== null ? kept.bundle.version : 1;
+  let at = newest.bundle;
+  let same = await compare(kept, at, contradict);
+  let missing: string | null = null;
+  while (at.version > end) {
+    const before = await bundleOf(service, at.version - 1, root);
+    if ('missing' in before) {
+      missing = before.missing;
+      if (before.fault) faults.push({ code: before.fault, version: at.version - 1, detail: missing });
+      break;
+    }
+    const { bundle } = before;
+    const linked = follows(at, bundle);
+    if (linked === false) {
+      await contradict(
+        bundle,
+        at,
+        `Version ${at.version} names another bundle before it than version ${bundle.version}.`,
+      );
+    }
+    if (linked === null)
+      missing ??= `Version ${at.version} names no bundle before it, as earlier releases did not.`;
+    for (const detail of vanished(bundle, newest.bundle)) {
+      if (!faults.some((fault) => fault.detail === detail))
+        faults.push({ code: 'vanished', version: bundle.version, detail });
+    }
+    same = (await compare(kept, bundle, contradict)) ?? same;
+    at = bundle;
+  }
+  return {
+    url,
+    root,
+    newest: { version: newest.pin.version, bundle_sha256: newest.pin.bundle_sha256 },
+    oldest: at.version,
+    kept: kept === null ? null : { version: kept.bundle.version, same },
+    complete: missing === null && at.version <= end,
+    missing,
+    faults,
+    fork,
+  };
+}
+
+type Contradict = (one: TrustBundle, other: TrustBundle, detail: string) => Promise<void>;
+
+/** Compares a bundle with the kept one: of its version, or of the version before. Null if neither. */
+async function compare(
+  kept: SavedTrust | null,
+  bundle: TrustBundle,
+  contradict: Contradict,
+): Promise<boolean | null> {
+  if (kept === null) return null;
+  if (bundle.version === kept.bundle.version) {
+    const same = bundleHash(bundle) === kept.pin.bundle_sha256;
+    if (!same)
+      await contradict(
+        kept.bundle,
+        bundle,
+        `This machine keeps another bundle of version ${bundle.version}.`,
+      );
+    return same;
+  }
+  if (bundle.version !== kept.bundle.version + 1 || follows(bundle, kept.bundle) !== false) return null;
+  await contradict(
+    kept.bundle,
+    bundle,
+    `Version ${bundle.version} names another bundle before it than the one that this machine keeps.`,
+  );
+  return false;
+}
+
+type Found =
+  | { readonly bundle: TrustBundle }
+  | { readonly missing: string; readonly fault?: 'invalid' | 'other_root' };
+
+/** The bundle of a version, signed by the root; its expiry does not count. */
+async function bundleOf(
+  service: ReturnType<typeof serviceAt>,
+  version: number,
+  root: string,
+): Promise<Found> {
+  let document: JsonValue;
+  try {
+    document = (await service.get(`/.well-known/trust/${version}.json`)).json;
+  } catch (error) {
+    if (!(error instanceof TallyError) || !error.code.endsWith('not_found')) throw error;
+    return { missing: `The service does not keep version ${version}.` };
+  }
+  try {
+    const { bundle } = await checkTrustBundle(document, { now: 0, root });
+    if (bundle.version === version) return { bundle };
+    return {
+      missing: `In place of version ${version} the service keeps version ${bundle.version}.`,
+      fault: 'invalid',
+    };
+  } catch (error) {
+    if (!(error instanceof TallyError)) throw error;
+    const fault = error.code === 'trust_root_mismatch' ? 'other_root' : 'invalid';
+    return { missing: `Version ${version}: ${error.message}`, fault };
+  }
+}
+
+function show({ url, root, newest, oldest, kept, complete, missing, faults, fork }: Report): void {
+  const good = faults.length === 0;
+  const mark = good ? (complete ? paint('green', '✓') : paint('yellow', '?')) : paint('red', '✗');
+  const walked = `versions ${oldest} to ${newest.version} of ${printable(url)}`;
+  const verdict = good
+    ? `${complete ? 'One line of bundles' : 'Nothing contradicts, but the line is not complete'}: ${walked}`
+    : `The bundles contradict each other: ${walked}`;
+  print(`${mark} ${paint('bold', verdict)}`);
+  print(`  root    ${root}`);
+  print(`  newest  ${newest.bundle_sha256}`);
+  if (kept !== null) {
+    const word = kept.same === null ? 'not compared' : kept.same ? 'the same' : paint('red', 'another');
+    print(`  kept    version ${kept.version}: ${word}`);
+  }
+  for (const { version, code, detail } of faults)
+    print(`  ${paint('red', code.padEnd(10))} version ${version}: ${printable(detail)}`);
+  if (missing !== null && good) remark(missing);
+  if (fork !== null) remark(`The proof is in ${fork}. Check it anywhere: tally trust fork verify ${fork}`);
+}

@@ -1,0 +1,80 @@
+import { repeatedTexts, savedBy } from './repeated.ts';
+
+/** Marks before the number of an alias; the first is taken that the text never has before a digit. */
+const marks = ['$', '~', '@', '&'];
+const MAX_ALIASES = 60;
+
+/**
+ * Writes what a text of JSON repeats once, with an alias in its places: values, and what strings begin with. A definition may have
+ * aliases of later ones. Undefined if nothing is worth an alias.
+ *
+ * ```
+ * JSON. $1 to $2 stand for these texts:
+ * $1=https://example.com/repos/a/b
+ * $2={"login":"ana","url":"https://example.com/users/ana"}
+ * {"url":"$1/pulls/2","owner":$2,"author":$2}
+ * ```
+ */
+export function encodeAliases(text: string): string | undefined {
+  const mark = marks.find((mark) => !new RegExp(`\\${mark}\\d`).test(text));
+  if (mark === undefined) return undefined;
+  let body = text;
+  const definitions: string[] = [];
+  for (const repeated of repeatedTexts(text)) {
+    const uses = [body, ...definitions].reduce((sum, own) => sum + placesOf(repeated, own).length, 0);
+    if (uses < 2 || savedBy(repeated.length, uses) <= 0) continue;
+    const alias = `${mark}${definitions.length + 1}`;
+    body = replaced(body, repeated, alias);
+    for (const [i, own] of definitions.entries()) definitions[i] = replaced(own, repeated, alias);
+    definitions.push(repeated);
+    if (definitions.length === MAX_ALIASES) break;
+  }
+  if (definitions.length === 0) return undefined;
+  const lines = definitions.map((own, i) => `${mark}${i + 1}=${own}`);
+  return [`JSON. ${mark}1 to ${mark}${lines.length} stand for these texts:`, ...lines, body].join('\n');
+}
+
+const head = /^JSON\. (.)1 to .(\d+) stand for these texts:$/;
+
+/** Returns the text that `encodeAliases` was given; a text without aliases as it is. */
+export function decodeAliases(text: string): string {
+  const lines = text.split('\n');
+  const [, mark, count] = head.exec(lines[0] ?? '') ?? [];
+  if (mark === undefined) return text;
+  const alias = new RegExp(`\\${mark}(\\d+)`, 'g');
+  const definitions: string[] = [];
+  const expanded = (own: string): string =>
+    own.replaceAll(alias, (_, n: string) => definitions[Number(n)] ?? '');
+  // Definitions have aliases of later ones only.
+  for (let n = Number(count); n >= 1; n--)
+    definitions[n] = expanded((lines[n] ?? '').slice(`${mark}${n}=`.length));
+  return expanded(lines.slice(Number(count) + 1).join('\n'));
+}
+
+/** Offsets at which a text stands between characters that are no letters or digits. */
+function placesOf(repeated: string, text: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(repeated); at >= 0; ) {
+    const end = at + repeated.length;
+    if (!isWord(text.charCodeAt(at - 1)) && !isWord(text.charCodeAt(end))) places.push(at);
+    at = text.indexOf(repeated, end);
+  }
+  return places;
+}
+
+function isWord(code: number): boolean {
+  return (
+    (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code > 127
+  );
+}
+
+function replaced(text: string, repeated: string, alias: string): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const at of placesOf(repeated, text)) {
+    parts.push(text.slice(from, at), alias);
+    from = at + repeated.length;
+  }
+  parts.push(text.slice(from));
+  return parts.join('');
+}

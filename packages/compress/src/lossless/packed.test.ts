@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { json, records } from '../../test/documents.ts';
+import { readPacked } from '../../test/packed/reader.ts';
+import { compress } from '../compress.ts';
+import { minifyJson } from '../json/minify.ts';
+import { parseTree, sameTree } from '../json/tree.ts';
+import { decodePacked, packedForms } from './packed.ts';
+
+/** Documents that are generated: a hundred thousand where there is time for them. */
+const DOCUMENTS = Number(process.env['TALLY_COMPRESS_DOCUMENTS'] ?? 2000);
+const { TALLY_COMPRESS_SEED: SEED } = process.env;
+
+const packed = (text: string): string | undefined => packedForms(parseTree(text)!, minifyJson(text)).at(-1);
+const packedValue = (value: unknown): string => packed(JSON.stringify(value))!;
+
+const repository = 'https://api.example.com/repos/ana/harbour';
+const pods = ['web', 'db', 'cache'].map((name, i) => ({
+  kind: 'Pod',
+  metadata: { name, namespace: 'shop', link: `/api/v1/namespaces/shop/pods/${name}` },
+  status: { phase: 'Running', restarts: i, ...(i === 1 ? { reason: 'Evicted' } : {}) },
+}));
+
+describe('what a model reads', () => {
+  test('a list of nested objects is a pattern and rows', () => {
+    expect(packedValue({ total: 3, items: pods })).toBe(
+      [
+        'JSON with tables: <table n> lists its rows, whose cells fill the <> in order, strings unquoted. ' +
+          'The same <name> is the same cell. What has only empty cells is left out.',
+        '{"total":3,"items":<table 1>}',
+        '<table 1>, 3 rows of {"kind":"Pod","metadata":{"name":<name>,"namespace":"shop",' +
+          '"link":"/api/v1/namespaces/shop/pods/<name>"},"status":{"phase":"Running","restarts":<>,"reason":<>}}',
+        'web\t0\t',
+        'db\t1\tEvicted',
+        'cache\t2\t',
+      ].join('\n'),
+    );
+  });
+
+  test('what is repeated has an alias', () => {
+    const owner = { login: 'ana', url: 'https://api.example.com/users/ana' };
+    expect(
+      packedValue({ url: `${repository}/pulls/2`, html: `${repository}/2`, owner, author: owner, by: owner }),
+    ).toBe(
+      [
+        'JSON. $1 to $2 stand for these texts:',
+        '$1={"login":"ana","url":"https://api.example.com/users/ana"}',
+        `$2=${repository}`,
+        '{"url":"$2/pulls/2","html":"$2/2","owner":$1,"author":$1,"by":$1}',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('a document that looks like what we write', () => {
+  const rule = packedValue(pods).split('\n')[0]!;
+  const rows = (text: string): unknown[] =>
+    pods.map((pod, i) => ({ ...pod, note: text, [`n${i % 2}`]: text + i }));
+
+  test.each([
+    '<table 1>',
+    '<table 1>, 2 rows of {"a":<>}',
+    '$1',
+    '$1={}',
+    '«name»',
+    '<>',
+    '~1 $2 @3',
+    '\u0001',
+    rule,
+  ])('%s is itself', (text) => {
+    const value = { items: rows(text), more: rows(`x ${text} y`), again: [text, text, text] };
+    const encoded = packedValue(value);
+    expect(JSON.stringify(readPacked(encoded))).toBe(JSON.stringify(value));
+    expect(sameTree(decodePacked(encoded)!, parseTree(JSON.stringify(value))!)).toBe(true);
+  });
+
+  test('with every mark and bracket there is, it has neither aliases nor tables', () => {
+    expect(packed(JSON.stringify(rows('< « ⟨ $1 ~1 @1 &1')))).toBeUndefined();
+  });
+
+  test.each([
+    'JSON. $1 to $2 stand for these texts:',
+    'JSON. $1 to $9 stand for these texts:\n$1=$1\n$1',
+    rule,
+    `${rule}\n<table 1>`,
+    `${rule}\n<table 1>\n<table 1>, 2 rows of {"a":<>}\n1`,
+    `${rule}\n<table 1>\n<table 1>, 1 rows of {"a":<>}\n1\t2`,
+    `${rule}\n<table 1>\nno table`,
+  ])('what we would not have written is not read: %j', (text) => {
+    expect(decodePacked(text)).toBeUndefined();
+  });
+});
+
+describe('a document that is cut', () => {
+  const events = Array.from({ length: 40 }, (_, i) => ({
+    id: `evt-${i}`,
+    actor: { login: 'ana', url: 'https://api.example.com/users/ana/profile' },
+    ...(i % 3 === 0
+      ? { payload: [`https://api.example.com/users/ana/events/${i * 7}`, i] }
+      : { ref: `branch ${i * 11}` }),
+  }));
+  const actors = [events[0]?.actor, events[1]?.actor, events[2]?.actor];
+  const content = JSON.stringify({ events, first: { actors }, later: [[actors], [actors]] });
+  const sent = (budget: number): string =>
+    compress([{ role: 'tool', content }], {
+      tier: 'extractive',
+      budget,
+      query: 'Which event has branch 209?',
+    }).messages[0]!.content as string;
+
+  test('keeps its aliases while nothing is cut', () => {
+    expect(sent(0.9)).toMatch(/^JSON\. \$1 to /);
+    expect(readPacked(sent(0.9))).toEqual(JSON.parse(content));
+  });
+
+  test('is cut row by row, with its texts in full', () => {
+    const text = sent(0.15);
+    expect(text).toContain('"ref":"branch <>"');
+    expect(text).toContain('\n19\t209\t\t\n');
+    expect(text).toContain('rows left out');
+    expect(text).toContain('https://api.example.com/users/ana/profile');
+    expect(text).not.toMatch(/\$\d/);
+  });
+});
+
+test(`${DOCUMENTS} documents are read back as they were`, () => {
+  let found = 0;
+  fc.assert(
+    fc.property(fc.oneof(records, records, json), (text) => {
+      const tree = parseTree(text)!;
+      const encoded = packed(text);
+      if (encoded === undefined) return;
+      found++;
+      const decoded = decodePacked(encoded);
+      expect(decoded !== undefined && sameTree(tree, decoded)).toBe(true);
+    }),
+    { numRuns: DOCUMENTS, ...(SEED === undefined ? {} : { seed: Number(SEED) }) },
+  );
+  expect(found).toBeGreaterThan(DOCUMENTS / 20);
+}, 3_600_000);
+
+test('a reader that knows only what the text says of itself has at most 60 lines', () => {
+  const reader = readFileSync(new URL('../../test/packed/reader.ts', import.meta.url), 'utf8');
+  expect(reader.trimEnd().split('\n').length).toBeLessThanOrEqual(60);
+});

@@ -1,0 +1,168 @@
+import { toCell } from '../json/cell.ts';
+import { compactJson, type Members, sameTree, type Tree } from '../json/tree.ts';
+import { type Column, deriveStrings } from './derived.ts';
+
+/** What the items of a list have in common, with a place for each column of what differs. */
+export type Pattern = Constant | CellPlace | TextPattern | Group;
+interface Constant {
+  readonly kind: 'constant';
+  readonly json: string;
+}
+interface CellPlace {
+  readonly kind: 'cell';
+  readonly column: Column;
+}
+/** A string of constant text and the cells of columns. */
+interface TextPattern {
+  readonly kind: 'text';
+  readonly parts: readonly (string | Column)[];
+}
+/** An object, or without names a list, which is left out where all its cells are empty. */
+interface Group {
+  readonly kind: 'group';
+  readonly names: readonly string[] | undefined;
+  readonly values: readonly Pattern[];
+}
+
+/** Longest list within an item whose items get columns of their own. */
+const MAX_ITEMS = 8;
+
+/** Matches what separates the cells of a row. */
+const TAB = /\t/;
+
+/** Reads a list of at least two objects as a pattern with columns; undefined if the objects have too little in common. */
+export function patternOf(items: readonly Tree[]): Pattern | undefined {
+  if (items.length < 2 || items.some(({ kind }) => kind !== 'members')) return undefined;
+  const columns = new Columns();
+  const group = groupOf(items, '', columns);
+  return group === undefined ? undefined : withTexts(group, deriveStrings(new Set(columnsOf(group))));
+}
+
+/** Values of the rows at one place; undefined where a row has none. */
+type Values = readonly (Tree | undefined)[];
+
+/** The columns of a table. Places with the same cells share one. */
+class Columns {
+  readonly #byCells = new Map<string, Column>();
+
+  of(values: Values, name: string): Column {
+    const cells = values.map((value) => (value === undefined ? '' : toCell(value, TAB)));
+    const key = cells.join('\t');
+    const column = this.#byCells.get(key) ?? { name, values, cells };
+    this.#byCells.set(key, column);
+    return column;
+  }
+}
+
+function unify(values: Values, name: string, columns: Columns): Pattern {
+  const json = constantOf(values);
+  if (json !== undefined) return { kind: 'constant', json };
+  return groupOf(values, name, columns) ?? { kind: 'cell', column: columns.of(values, name) };
+}
+
+/** The JSON of a value that all rows have; undefined if they differ. */
+function constantOf([first, ...rest]: Values): string | undefined {
+  if (first === undefined) return undefined;
+  const same = rest.every((value) => value !== undefined && sameTree(first, value));
+  return same ? compactJson(first) : undefined;
+}
+
+function groupOf(values: Values, name: string, columns: Columns): Group | undefined {
+  const group = membersOf(values, columns) ?? itemsOf(values, name, columns);
+  if (group === undefined) return undefined;
+  // Where the group is, at least one of its cells must not be empty.
+  const marks = columnsOf(group).some(({ cells }) =>
+    cells.every((cell, row) => (cell === '') === (values[row] === undefined)),
+  );
+  return marks ? group : undefined;
+}
+
+function membersOf(values: Values, columns: Columns): Group | undefined {
+  const present: Members[] = [];
+  for (const value of values) {
+    if (value === undefined) continue;
+    if (value.kind !== 'members' || value.names.length === 0) return undefined;
+    present.push(value);
+  }
+  const names = sharedNames(present);
+  return names === undefined
+    ? undefined
+    : {
+        kind: 'group',
+        names,
+        values: names.map((name, i) =>
+          unify(
+            values.map((value) => member(value, name, i)),
+            name,
+            columns,
+          ),
+        ),
+      };
+}
+
+/** The member of an object by its name, which is probably the one at this index. */
+function member(value: Tree | undefined, name: string, index: number): Tree | undefined {
+  if (value?.kind !== 'members') return undefined;
+  return value.values[value.names[index] === name ? index : value.names.indexOf(name)];
+}
+
+/** The names of all objects in an order that each of them keeps; undefined if there is none, or they have little in common. */
+function sharedNames(objects: readonly Members[]): readonly string[] | undefined {
+  const names = [...(objects[0]?.names ?? [])];
+  let longest = 0;
+  for (const object of objects) {
+    longest = Math.max(longest, object.names.length);
+    if (object.names.every((name, i) => name === names[i])) continue;
+    let at = 0;
+    for (const name of object.names) {
+      const found = names.indexOf(name);
+      if (found < 0) names.splice(at++, 0, name);
+      else if (found >= at) at = found + 1;
+      else return undefined;
+    }
+    if (names.length > longest * 2) return undefined;
+  }
+  if (new Set(names).size < names.length) return undefined;
+  return objects.every((object) => inOrder(object.names, names)) ? names : undefined;
+}
+
+/** Returns whether `names` are some of `columns`, in their order. */
+function inOrder(names: readonly string[], columns: readonly string[]): boolean {
+  let at = -1;
+  return names.every((name) => {
+    const found = columns[at + 1] === name ? at + 1 : columns.indexOf(name, at + 1);
+    at = found;
+    return found >= 0;
+  });
+}
+
+function itemsOf(values: Values, name: string, columns: Columns): Group | undefined {
+  let length: number | undefined;
+  for (const value of values) {
+    if (value === undefined) continue;
+    if (value.kind !== 'list' || value.items.length !== (length ?? value.items.length)) return undefined;
+    length = value.items.length;
+  }
+  if (length === undefined || length === 0 || length > MAX_ITEMS) return undefined;
+  const places = Array.from({ length }, (_, i) =>
+    values.map((value) => (value?.kind === 'list' ? value.items[i] : undefined)),
+  );
+  return {
+    kind: 'group',
+    names: undefined,
+    values: places.map((place, i) => unify(place, `${name}.${i}`, columns)),
+  };
+}
+
+/** The columns of a pattern, in the order of their places. */
+function columnsOf(pattern: Pattern): readonly Column[] {
+  if (pattern.kind === 'cell') return [pattern.column];
+  return pattern.kind === 'group' ? pattern.values.flatMap(columnsOf) : [];
+}
+
+function withTexts(pattern: Pattern, texts: ReadonlyMap<Column, TextPattern['parts']>): Pattern {
+  if (pattern.kind === 'group')
+    return { ...pattern, values: pattern.values.map((value) => withTexts(value, texts)) };
+  const parts = pattern.kind === 'cell' ? texts.get(pattern.column) : undefined;
+  return parts === undefined ? pattern : { kind: 'text', parts };
+}

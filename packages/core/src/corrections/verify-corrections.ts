@@ -1,0 +1,186 @@
+import type { JsonValue } from '../json/types.ts';
+import { orNull } from '../or-null.ts';
+import { type Verification, type VerifyOptions, verify } from '../verify.ts';
+import { nameOf, readCorrection } from './correction.ts';
+import type { Correction, NamedReceipt } from './correction-shape.ts';
+
+/**
+ * What was found of a receipt that a correction names. `other_signer`: it is valid, but nothing shows that the issuer of the
+ * correction issued it.
+ */
+export type CorrectedState = 'valid' | 'not_given' | 'contradicts' | 'other_signer';
+
+/** A receipt that a correction names, and what was found of it. */
+export interface CorrectedReceipt extends NamedReceipt {
+  readonly state: CorrectedState;
+}
+
+/** The verdict on one envelope that says that a receipt corrects another. Neither receipt's own verdict changes by it. */
+export interface CorrectionVerdict {
+  /** Id of that envelope. */
+  readonly receipt_id: string;
+  /** Whether it is valid, is about the receipts that are given, and nothing given contradicts it. */
+  readonly valid: boolean;
+  /** Whether it is valid, and its issuer trusted. */
+  readonly trusted: boolean;
+  /** The receipt that is superseded. */
+  readonly corrects: CorrectedReceipt;
+  /** The receipt that supersedes it. */
+  readonly correction: CorrectedReceipt;
+  readonly reason: string | null;
+  /** What is wrong, in sentences. */
+  readonly faults: readonly string[];
+}
+
+type Options = Pick<VerifyOptions, 'now' | 'trust' | 'engine'>;
+
+/** A receipt and the verdict on it. */
+export interface JudgedReceipt {
+  readonly name: NamedReceipt;
+  readonly verdict: Pick<Verification, 'valid' | 'integrity' | 'issuer' | 'checks'>;
+}
+
+/** An envelope that links two receipts, the verdict on it, and what it says. */
+export interface JudgedLink extends JudgedReceipt {
+  readonly says: Correction;
+}
+
+/**
+ * Finds which of the given receipts correct which (spec/corrections.md), in the order in which the corrections are given. Never
+ * throws for a document that is plain JSON.
+ * @param documents receipts, and the envelopes that link them, in any order
+ */
+export async function verifyCorrections(
+  documents: Iterable<JsonValue>,
+  options: Options,
+): Promise<CorrectionVerdict[]> {
+  const given: JudgedReceipt[] = [];
+  const links: JudgedLink[] = [];
+  for (const document of documents) {
+    const name = orNull(() => nameOf(document));
+    if (name === null) continue;
+    const verdict = await verify(document, options);
+    const says = readCorrection(document);
+    if (says === null) given.push({ name, verdict });
+    else links.push({ name, verdict, says });
+  }
+  return judgeCorrections(links, given);
+}
+
+/** As `verifyCorrections`, of documents that were judged already. */
+export function judgeCorrections(
+  links: readonly JudgedLink[],
+  given: Iterable<JudgedReceipt>,
+): CorrectionVerdict[] {
+  if (links.length === 0) return [];
+  const receipts = new ReceiptsByName(given);
+  const conflicts = new Conflicts(links);
+  return links.map((link) => {
+    const { name, verdict, says } = link;
+    const corrects = { ...says.corrects, state: receipts.stateOf(says.corrects, link) };
+    const correction = { ...says.correction, state: receipts.stateOf(says.correction, link) };
+    const faults = [
+      ...(verdict.valid ? [] : [verdict.checks.find(({ ok }) => ok === false)?.detail ?? 'It is not valid.']),
+      ...[corrects, correction].flatMap(faultOf),
+      ...conflicts.of(link),
+    ];
+    const valid = faults.length === 0;
+    return {
+      receipt_id: name.receipt_id,
+      valid,
+      trusted: valid && verdict.issuer.trusted,
+      corrects,
+      correction,
+      reason: says.reason,
+      faults,
+    };
+  });
+}
+
+/** The receipts that are given, by what a link calls them. */
+class ReceiptsByName {
+  readonly #byHash = new Map<string, JudgedReceipt>();
+  readonly #intactIds = new Set<string>();
+
+  constructor(given: Iterable<JudgedReceipt>) {
+    for (const one of given) {
+      const { receipt_id, receipt_sha256 } = one.name;
+      if (!this.#byHash.has(receipt_sha256)) this.#byHash.set(receipt_sha256, one);
+      if (one.verdict.integrity) this.#intactIds.add(receipt_id);
+    }
+  }
+
+  stateOf({ receipt_id, receipt_sha256 }: NamedReceipt, link: JudgedLink): CorrectedState {
+    const found = this.#byHash.get(receipt_sha256);
+    if (found === undefined) return this.#intactIds.has(receipt_id) ? 'contradicts' : 'not_given';
+    if (found.name.receipt_id !== receipt_id || !found.verdict.valid) return 'contradicts';
+    return isSameIssuer(found, link) ? 'valid' : 'other_signer';
+  }
+}
+
+/** One key signed both, or the trust given says that both keys are of one issuer. */
+function isSameIssuer({ verdict: { issuer: a } }: JudgedReceipt, { verdict: { issuer: b } }: JudgedReceipt) {
+  if (a.key_id !== null && a.key_id === b.key_id) return true;
+  const isKnown = [a, b].every(({ status }) => status === 'verified' || status === 'registered');
+  return isKnown && a.did !== null && a.did === b.did;
+}
+
+function faultOf({ receipt_id, state }: CorrectedReceipt): string[] {
+  if (state === 'contradicts') return [`The receipt given as ${receipt_id} is another one, or is not valid.`];
+  if (state !== 'other_signer') return [];
+  return [`Nothing shows that the issuer of ${receipt_id} signed this.`];
+}
+
+/** What an issuer says otherwise than in a link: that another receipt corrects the same one, or the one the other in a circle. */
+class Conflicts {
+  /** The valid links, by the hash of the receipt that they say is superseded. */
+  readonly #links = new Map<string, JudgedLink[]>();
+  /** Issuers with the hashes from which their links lead to an end, so that a long chain is followed once. */
+  readonly #ending = new Set<string>();
+
+  constructor(links: readonly JudgedLink[]) {
+    for (const link of links) {
+      if (!link.verdict.valid) continue;
+      const hash = link.says.corrects.receipt_sha256;
+      const others = this.#links.get(hash);
+      if (others === undefined) this.#links.set(hash, [link]);
+      else others.push(link);
+    }
+  }
+
+  of(link: JudgedLink): string[] {
+    const { corrects, correction } = link.says;
+    const another = this.#ofIssuer(corrects.receipt_sha256, link).find(
+      ({ says }) => says.correction.receipt_sha256 !== correction.receipt_sha256,
+    );
+    return [
+      ...(another === undefined
+        ? []
+        : [`${another.name.receipt_id} names another correction of ${corrects.receipt_id}.`]),
+      ...(this.#isInCircle(link, another === undefined)
+        ? [`In a circle, ${corrects.receipt_id} corrects what corrects it.`]
+        : []),
+    ];
+  }
+
+  #ofIssuer(hash: string, link: JudgedLink): JudgedLink[] {
+    return (this.#links.get(hash) ?? []).filter((other) => isSameIssuer(other, link));
+  }
+
+  /** @param isAlone whether no link of the issuer says otherwise of the receipt */
+  #isInCircle(link: JudgedLink, isAlone: boolean): boolean {
+    const { corrects, correction } = link.says;
+    const issuer = JSON.stringify(link.verdict.issuer);
+    const passed = new Set<string>();
+    let hash: string | undefined = correction.receipt_sha256;
+    while (hash !== undefined && hash !== corrects.receipt_sha256 && !passed.has(hash)) {
+      if (isAlone && this.#ending.has(`${issuer} ${hash}`)) hash = undefined;
+      else {
+        passed.add(hash);
+        hash = this.#ofIssuer(hash, link).at(-1)?.says.correction.receipt_sha256;
+      }
+    }
+    if (hash === undefined && isAlone) for (const one of passed) this.#ending.add(`${issuer} ${one}`);
+    return hash === corrects.receipt_sha256;
+  }
+}

@@ -1,0 +1,129 @@
+import { TallyError } from '../errors.ts';
+import type { Sha256 } from '../hash.ts';
+import { CLOCK_SKEW } from '../receipts/family.ts';
+import { KEPT } from '../receipts/profiles/terms.ts';
+import { readStreamHead, type StreamHead } from '../streams/head.ts';
+import { type GivenReceipt, judgeStream, type StreamVerdict } from '../streams/verify-stream.ts';
+import { secondsOf } from '../time.ts';
+import type { DocumentTrust, EvidenceManifest } from './document.ts';
+import { EvidenceFault } from './fault.ts';
+import { linesOf, readObject } from './lines.ts';
+import { EVIDENCE_PATHS, hashesPath } from './parts.ts';
+
+/** Seconds for which every receipt stays in the room at least. */
+const ALWAYS_KEPT = Math.min(...KEPT.map(({ retentionDays }) => retentionDays)) * 86_400;
+
+/** Reads a bundle's heads and hashes, and judges by them whether its receipts are all that the heads count. */
+export class StreamCheck {
+  readonly #manifest: EvidenceManifest;
+  readonly #trust: DocumentTrust;
+  readonly #digest: Sha256 | undefined;
+  #heads: StreamHead[] = [];
+  readonly #hashes: string[] = [];
+  #first = 0;
+  #part = 0;
+
+  constructor(manifest: EvidenceManifest, trust: DocumentTrust, digest: Sha256 | undefined) {
+    this.#manifest = manifest;
+    this.#trust = trust;
+    this.#digest = digest;
+  }
+
+  /** Reads a file of the stream; ignores any other. @throws EvidenceFault stream_invalid */
+  async take(path: string, bytes: Uint8Array): Promise<void> {
+    if (path === EVIDENCE_PATHS.heads) await this.#readHeads(bytes);
+    else if (path.startsWith('stream/')) this.#readHashes(path, bytes);
+  }
+
+  /**
+   * What the heads say about the receipts; null for a bundle without heads, which shows nothing about completeness.
+   * @throws EvidenceFault stream_invalid
+   */
+  finish(given: Iterable<GivenReceipt>): StreamVerdict | null {
+    if (this.#heads.length === 0) return null;
+    const from = this.#first === 0 ? (this.#heads.at(-1)?.count ?? 0) : this.#first - 1;
+    try {
+      const verdict = judgeStream({
+        heads: this.#heads,
+        from,
+        hashes: this.#hashes,
+        given,
+        excuse: (index) => this.#excuse(index),
+        digest: this.#digest,
+      });
+      return withinPurges(verdict, this.#manifest);
+    } catch (error) {
+      throw asFault(error, EVIDENCE_PATHS.heads);
+    }
+  }
+
+  async #readHeads(bytes: Uint8Array): Promise<void> {
+    const path = EVIDENCE_PATHS.heads;
+    for (const line of linesOf(bytes)) {
+      try {
+        this.#heads.push(await readStreamHead(readObject(line, path, 'stream_invalid'), this.#trust));
+      } catch (error) {
+        throw asFault(error, path);
+      }
+    }
+    const { tenant, issuer_did } = this.#manifest;
+    const isOwn = ({ stream, issuer_did: issuer }: StreamHead): boolean =>
+      stream === `tenant:${tenant}` && issuer === issuer_did;
+    if (!this.#heads.every(isOwn)) throw fault(path, 'a head is of another stream');
+  }
+
+  #readHashes(path: string, bytes: Uint8Array): void {
+    this.#part += 1;
+    if (path !== hashesPath(this.#part)) throw fault(path, 'it is not the next part');
+    for (const line of linesOf(bytes)) {
+      const { index, sha256 } = readObject(line, path, 'stream_invalid');
+      if (typeof index !== 'number' || typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) {
+        throw fault(path, 'a line is not an index and a hash');
+      }
+      if (this.#hashes.length === 0) this.#first = index;
+      if (index !== this.#first + this.#hashes.length) throw fault(path, `${index} is not the next index`);
+      this.#hashes.push(sha256);
+    }
+  }
+
+  /**
+   * Why a receipt need not be in the bundle. Heads tell: what the first one from a time on counts was stored by then, so it
+   * may have been issued before the period, or may have been deleted since. Later receipts may not be missing.
+   */
+  #excuse(index: number): string | null {
+    const { period, issued_at } = this.#manifest;
+    if (index <= this.#countAt(secondsOf(period.from) + CLOCK_SKEW)) return 'before the period';
+    return index <= this.#countAt(secondsOf(issued_at) - ALWAYS_KEPT) ? 'deleted' : null;
+  }
+
+  /** How many receipts may have been stored by a time (Unix seconds). */
+  #countAt(second: number): number {
+    const [first] = this.#heads;
+    if (first === undefined || secondsOf(first.since) >= second) return 0;
+    const next = this.#heads.find(({ at }) => secondsOf(at) >= second);
+    return (next ?? this.#heads.at(-1))?.count ?? 0;
+  }
+}
+
+/** Refuses excuses for more deleted receipts than the records of purges count. */
+function withinPurges(verdict: StreamVerdict, { purged }: EvidenceManifest): StreamVerdict {
+  const deleted = verdict.absent.filter(({ reason }) => reason === 'deleted');
+  const recorded = purged.reduce((sum, { count }) => sum + count, 0);
+  if (deleted.length <= recorded) return verdict;
+  const faults = deleted.map(({ index, sha256 }) => ({
+    kind: 'left_out' as const,
+    index,
+    sha256,
+    detail: `The receipt with the hash ${sha256}, number ${index} of the stream, is not here, and the records of purges count only ${recorded}.`,
+  }));
+  const absent = verdict.absent.filter(({ reason }) => reason !== 'deleted');
+  return { ...verdict, complete: false, absent, faults: [...verdict.faults, ...faults] };
+}
+
+function fault(path: string, what: string): EvidenceFault {
+  return new EvidenceFault('stream_invalid', `${path}: ${what}.`, path);
+}
+
+function asFault(error: unknown, path: string): unknown {
+  return error instanceof TallyError ? new EvidenceFault('stream_invalid', error.message, path) : error;
+}

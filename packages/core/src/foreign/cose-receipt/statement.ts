@@ -1,0 +1,62 @@
+import { claimsOf, keyNameOf } from '../../cose/headers.ts';
+import { ALGORITHMS, HEADER, parseSign1, sign1Message } from '../../cose/sign1.ts';
+import { defaultEngine } from '../../ed25519/engines.ts';
+import { toBase64url } from '../../encoding/base64url.ts';
+import { TallyError } from '../../errors.ts';
+import { orNull } from '../../or-null.ts';
+import { type ForeignKey, keyName, parseForeignKeys } from '../keys.ts';
+import { holds, KEY_KINDS } from '../signature.ts';
+
+/** A Signed Statement (RFC 9943) whose signature holds. */
+export interface SignedStatement {
+  /** Who issued it, as it says; null if it doesn't say. */
+  readonly issuer: string | null;
+  readonly subject: string | null;
+  /** The key that signed: a did:key. */
+  readonly signer: string;
+}
+
+/**
+ * Checks the signature of a Signed Statement under the key that its `kid` or its issuer names: a did:key, or the name of
+ * a key that the caller knows.
+ * @param known the Ed25519 key of that name, 32 bytes
+ * @throws cose_invalid; statement_unverified if the key is not to be found or did not sign
+ */
+export async function openSignedStatement(
+  bytes: Uint8Array,
+  known: (keyId: string) => Uint8Array | undefined,
+): Promise<SignedStatement> {
+  const { protectedHeader, protectedBytes, payload, signature } = parseSign1(bytes);
+  const algorithm = ALGORITHMS.get(protectedHeader.get(HEADER.alg));
+  if (algorithm === undefined) throw unverified('Sign it with EdDSA or ES256: its algorithm is another.');
+  if (payload === null)
+    throw unverified('Its payload is detached, so that its signature can’t be checked: attach it.');
+  const { issuer, subject } = claimsOf(protectedHeader.get(HEADER.claims));
+  const names = [keyNameOf(protectedHeader.get(HEADER.kid), toBase64url), issuer].filter(
+    (name) => name !== null,
+  );
+  const keys = names
+    .flatMap((name) => keysOf(name, known))
+    .filter(({ kind }) => kind === KEY_KINDS[algorithm]);
+  if (keys.length === 0)
+    throw unverified('Its key is not known: name it in kid (4) or as issuer (15: {1: …}), as a did:key.');
+  const signed = {
+    algorithm,
+    message: sign1Message(protectedBytes, payload),
+    signature,
+    carried: null,
+    keyId: null,
+  };
+  for (const key of keys) {
+    if (await holds(signed, key, defaultEngine)) return { issuer, subject, signer: keyName(key) };
+  }
+  throw unverified('The key that it names did not sign exactly this.');
+}
+
+function keysOf(name: string, known: (keyId: string) => Uint8Array | undefined): readonly ForeignKey[] {
+  if (name.startsWith('did:key:')) return orNull(() => parseForeignKeys(name.replace(/#.*$/, ''))) ?? [];
+  const publicKey = known(name);
+  return publicKey === undefined ? [] : parseForeignKeys(toBase64url(publicKey));
+}
+
+const unverified = (message: string): TallyError => new TallyError('statement_unverified', message);

@@ -1,0 +1,87 @@
+import { setImmediate } from 'node:timers/promises';
+import { runEvery } from '@tallystick/kit';
+import type { CallQueue } from './call-queue.ts';
+import type { CallStore } from './call-store.ts';
+import { rowOfReceipt } from './row-of-receipt.ts';
+
+const EVERY_MS = 60_000;
+/** Seconds of calls that are looked through at once: with SQLite nothing else runs meanwhile. */
+const SLICE = 10;
+const BATCH = 200;
+/** Seconds for which the row of a settled call may still wait in a queue. */
+const PENDING = 30;
+
+interface MissingDependencies {
+  readonly store: CallStore;
+  readonly queue: Pick<CallQueue, 'flush' | 'takeDropped'>;
+  /** Id of this process's lease. */
+  readonly process: string;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  /** Milliseconds that a call may last; its id says when it began. */
+  readonly maxCallMs: number;
+}
+
+/**
+ * Makes the rows of settled calls again that were lost: those of a process that ended without writing them, and those
+ * that did not fit in the queue. What only memory knew of them is null.
+ */
+export class MissingCalls {
+  readonly #dependencies: MissingDependencies;
+  /** Unix seconds up to which every call that this process settled has its row. */
+  #listedUntil: number;
+
+  constructor(dependencies: MissingDependencies) {
+    this.#dependencies = dependencies;
+    this.#listedUntil = this.#now();
+  }
+
+  /** Looks now and every minute. The returned function stops that, and leaves nothing for others to look for. */
+  start(onFailure: (error: unknown) => void): () => Promise<void> {
+    const { store, process } = this.#dependencies;
+    const look = (): Promise<void> => this.look().catch(onFailure);
+    const first = look();
+    const stop = runEvery(EVERY_MS, look);
+    return async () => {
+      await first;
+      await stop();
+      await look();
+      await store.unmark(process).catch(onFailure);
+    };
+  }
+
+  async look(): Promise<void> {
+    const { store, queue, process } = this.#dependencies;
+    for (const { process: ended, listedUntil } of await store.abandoned()) {
+      if (ended === process) continue;
+      await this.#list(listedUntil);
+      await store.unmark(ended);
+    }
+    const now = this.#now();
+    await queue.flush();
+    if (queue.takeDropped() > 0) await this.#list(this.#listedUntil);
+    this.#listedUntil = now - PENDING;
+    await store.mark({ process, listedUntil: this.#listedUntil });
+  }
+
+  /** Lists the calls that were under way at a time, or began later, and have ended. */
+  async #list(since: number): Promise<void> {
+    const { store, maxCallMs } = this.#dependencies;
+    const until = this.#now() + 1;
+    for (let from = since - Math.ceil(maxCallMs / 1_000); from < until; from += SLICE) {
+      let after = `r_env_${from}`;
+      const before = `r_env_${Math.min(from + SLICE, until)}`;
+      for (;;) {
+        const missing = await store.unlisted({ after, before, limit: BATCH });
+        await store.put(missing.flatMap(rowOfReceipt));
+        await setImmediate();
+        if (missing.length < BATCH) break;
+        after = missing.at(-1)?.id ?? before;
+      }
+    }
+  }
+
+  #now(): number {
+    return Math.floor(this.#dependencies.clock() / 1_000);
+  }
+}

@@ -1,0 +1,143 @@
+import { setImmediate } from 'node:timers/promises';
+import { PROFILES } from '@tallystick/core';
+import { type DocumentStore, type NewReceipt, RollUp } from '@tallystick/kit';
+import type { NanoUsdc } from '@tallystick/ledger';
+import type { LogStore } from '@tallystick/log';
+import { leafHash, listRow, type OwnedReceipt } from './list-row.ts';
+import type { ListedReceipt, ReceiptListStore, ScannedReceipt } from './receipt-list.ts';
+
+/** Name of the document that says until when every receipt is listed. */
+const DOCUMENT = 'receipt-list';
+/** Seconds by which a receipt may be stored later than its id says: as long as a stream may take, amply. */
+const LATE = 7_200;
+/** Seconds for which the row of a stored receipt may still wait in a queue. */
+const PENDING = 30;
+const SCANNED = 500;
+/** Rows of one transaction: with SQLite nothing else runs meanwhile. */
+const WRITTEN = 200;
+/** The first parts of receipt ids; those of one kind sort by time. */
+const KINDS = ['env', ...PROFILES, 'sls.metering'];
+
+export interface ListingStore extends DocumentStore {
+  readonly receiptList: ReceiptListStore;
+  readonly log: Pick<LogStore, 'findLeaf'>;
+}
+
+interface StoredReceipt {
+  readonly receipt: OwnedReceipt;
+  readonly charged: NanoUsdc | null;
+}
+
+/**
+ * Fills the lists of receipts, away from the requests that issue them: rows wait in memory until `flush` writes them. Rows
+ * that were lost with a process, or found no room, are made again from the stored receipts by `complete`.
+ */
+export class ReceiptListing {
+  readonly #queue: RollUp<StoredReceipt>;
+  readonly #clock: () => number;
+  #store: ListingStore | null = null;
+  /** Whether rows were lost: with an earlier process, or dropped. */
+  #incomplete = true;
+
+  /** @param clock gives Unix milliseconds */
+  constructor({
+    clock,
+    dropped,
+  }: { readonly clock: () => number; readonly dropped: (rows: number) => void }) {
+    this.#clock = clock;
+    this.#queue = new RollUp({
+      mostAtOnce: WRITTEN,
+      write: (stored) => this.#write(stored),
+      dropped: (rows) => {
+        this.#incomplete = true;
+        dropped(rows);
+      },
+    });
+  }
+
+  /** Takes a receipt that was stored. */
+  add(
+    { id, owner, key = null, body, profile, issuedAt, expiresAt }: NewReceipt,
+    charged: NanoUsdc | null,
+  ): void {
+    if (owner === undefined || owner === null) return;
+    this.#queue.add({ receipt: { id, owner, key, body, profile, issuedAt, expiresAt }, charged });
+  }
+
+  /** Says where rows are to be written. */
+  open(store: ListingStore): void {
+    this.#store = store;
+  }
+
+  /** Writes what waits, and the first time what earlier processes left. @throws unavailable; then it waits on */
+  async flush(): Promise<void> {
+    if (this.#store === null) return;
+    await this.#queue.flush();
+    if (!this.#incomplete) return;
+    await this.complete();
+  }
+
+  /** Makes the rows that stored receipts lack: of all time at first, later since it was done last. */
+  async complete(): Promise<void> {
+    if (this.#store === null) return;
+    this.#incomplete = false;
+    try {
+      await this.#complete(this.#store);
+    } catch (error) {
+      this.#incomplete = true;
+      throw error;
+    }
+  }
+
+  /** Takes the receipts that have expired off the lists. */
+  async forget(): Promise<void> {
+    if (this.#store === null) return;
+    const now = Math.floor(this.#clock() / 1_000);
+    while ((await this.#store.receiptList.purge(now, WRITTEN)) === WRITTEN) await setImmediate();
+  }
+
+  async #complete(store: ListingStore): Promise<void> {
+    const document = await store.getDocument(DOCUMENT);
+    const done = document === null ? null : (JSON.parse(document.body) as { until: number }).until;
+    const now = Math.floor(this.#clock() / 1_000);
+    for (const kind of KINDS) {
+      const from = done === null ? '' : String(done - LATE);
+      await this.#completeKind(store, { after: `r_${kind}_${from}`, before: `r_${kind}_${now + 1}` });
+    }
+    const body = JSON.stringify({ until: now - PENDING });
+    // Where another process did the same meanwhile, its document stays.
+    await store.replaceDocument(DOCUMENT, (document?.version ?? 0) + 1, body);
+  }
+
+  async #completeKind(store: ListingStore, range: { after: string; before: string }): Promise<void> {
+    let { after } = range;
+    for (;;) {
+      const scanned = await store.receiptList.scan({ after, before: range.before, limit: SCANNED });
+      await this.#write(scanned.filter(isUnlisted).map((receipt) => ({ receipt, charged: null })));
+      const last = scanned.at(-1);
+      if (last === undefined || scanned.length < SCANNED) return;
+      after = last.id;
+    }
+  }
+
+  async #write(stored: readonly StoredReceipt[]): Promise<void> {
+    const store = this.#store;
+    if (store === null || stored.length === 0) return;
+    const rows: ListedReceipt[] = [];
+    for (const { receipt, charged } of stored) {
+      const row = listRow(receipt, charged);
+      rows.push(row.leafIndex === null ? { ...row, leafIndex: await leafOf(store, receipt) } : row);
+    }
+    await store.receiptList.put(rows);
+    await setImmediate();
+  }
+}
+
+const isUnlisted = (receipt: ScannedReceipt): receipt is OwnedReceipt =>
+  receipt.owner !== null && receipt.body !== null;
+
+/** The place of a receipt that has no room for its anchor's reference. */
+async function leafOf({ log }: ListingStore, { profile, body }: OwnedReceipt): Promise<number | null> {
+  if (profile !== 'nano' && profile !== 'metering') return null;
+  return (await log.findLeaf(leafHash(body)))?.index ?? null;
+}

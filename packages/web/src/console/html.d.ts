@@ -1,0 +1,5 @@
+/** Markup that the build puts into the script as text. */
+declare module '*.html' {
+  const text: string;
+  export default text;
+}

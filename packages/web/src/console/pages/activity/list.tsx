@@ -1,0 +1,137 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { Money } from '../../components/money.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { Time } from '../../components/time.tsx';
+import { count, duration } from '../../format/number.ts';
+import { setQuery } from '../../router.ts';
+import type { Call } from './documents.ts';
+import { Proof } from './proof.tsx';
+
+/** The calls of a page of the list. */
+export function CallList({
+  calls,
+  busy,
+}: {
+  readonly calls: readonly Call[];
+  readonly busy: boolean;
+}): JSX.Element {
+  return (
+    <Table
+      label="Calls, newest first"
+      columns={calls.some(({ session }) => session !== null) ? WITH_SESSIONS : WITHOUT_SESSIONS}
+      rows={calls}
+      keyOf={({ id }) => id}
+      href={({ id }) => `/activity/${id}`}
+      busy={busy}
+    />
+  );
+}
+
+/** A value that, pressed, becomes a filter. */
+function Pick({
+  name,
+  value,
+  children = value,
+}: {
+  readonly name: string;
+  readonly value: string | null;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  if (value === null) return <i class="none">–</i>;
+  return (
+    <button type="button" class="pick" title={`Only ${value}`} onClick={() => setQuery({ [name]: value })}>
+      {children}
+    </button>
+  );
+}
+
+/** A model's name; narrow windows show it without what stands before the slash. */
+function Model({ of }: { readonly of: string | null }): JSX.Element {
+  const slash = (of?.indexOf('/') ?? -1) + 1;
+  return (
+    <Pick name="model" value={of}>
+      {slash > 0 && <span class="maker">{of?.slice(0, slash)}</span>}
+      {of?.slice(slash)}
+    </Pick>
+  );
+}
+
+const COLUMNS: readonly Column<Call>[] = [
+  { title: 'Time', width: 16, cell: ({ at }) => <Time at={at} /> },
+  {
+    title: 'Model',
+    cell: ({ model, requested_model }) => <Model of={model ?? requested_model} />,
+  },
+  {
+    title: 'Provider',
+    from: 'wide',
+    width: 16,
+    cell: ({ provider }) => <Pick name="provider" value={provider} />,
+  },
+  { title: 'Status', width: 21, from: 'medium', cell: (call) => <Status of={call} /> },
+  { title: 'Tokens', width: 18, end: true, from: 'wide', cell: (call) => tokensOf(call) },
+  {
+    title: 'Latency',
+    width: 10,
+    end: true,
+    from: 'medium',
+    cell: ({ total_ms }) => shown(total_ms, (value) => duration(value)),
+  },
+  {
+    title: 'Cost',
+    width: 17,
+    end: true,
+    cell: ({ cost_usdc }) => shown(cost_usdc, (of) => <Money of={of} />),
+  },
+  {
+    title: 'Saved',
+    width: 16,
+    end: true,
+    from: 'wide',
+    cell: ({ saving_usdc }) => shown(saving_usdc, (of) => (Number(of) === 0 ? null : <Money of={of} />)),
+  },
+  {
+    title: 'Session',
+    width: 16,
+    from: 'wide',
+    cell: ({ session }) =>
+      shown(session, (id) => (
+        <a href={`/sessions/${encodeURIComponent(id)}`} title={id}>
+          {id}
+        </a>
+      )),
+  },
+  {
+    title: 'Proof',
+    width: 9,
+    end: true,
+    from: 'medium',
+    cell: ({ receipt_id }) => shown(receipt_id, (id) => <Proof receiptId={id} />),
+  },
+];
+
+/** Providers give way to sessions: the name of a model begins with its provider. */
+const WITH_SESSIONS = COLUMNS.filter(({ title }) => title !== 'Provider');
+const WITHOUT_SESSIONS = COLUMNS.filter(({ title }) => title !== 'Session');
+
+function Status({ of: { status, error_code } }: { readonly of: Call }): JSX.Element {
+  if (status < 400)
+    return (
+      <span class="state" data-state="pass">
+        {status}
+      </span>
+    );
+  return (
+    <span class="state" data-state="fail">
+      {status} {error_code !== null && <Pick name="error_code" value={error_code} />}
+    </span>
+  );
+}
+
+function tokensOf({ prompt_tokens, completion_tokens }: Call): ComponentChildren {
+  return shown(prompt_tokens, (prompt) => `${count(prompt)} → ${count(completion_tokens ?? 0)}`);
+}
+
+function shown<T>(value: T | null, draw: (value: T) => ComponentChildren): ComponentChildren {
+  return (value === null ? null : draw(value)) ?? <i class="none">–</i>;
+}

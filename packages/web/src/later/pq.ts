@@ -1,0 +1,12 @@
+import { assessPq, CorrectionsCheck, findChange } from '@tallystick/core';
+import { contentsOf } from '../evidence/contents.ts';
+import { createPolicyDesk } from '../evidence/policy-desk.ts';
+import type { Later } from './main.ts';
+
+/**
+ * The second script of the page of evidence: the judge of ML-DSA signatures, what looks for a receipt that is not in its place,
+ * witness policies, corrections, and what draws the contents of a bundle that was verified.
+ */
+const made = { assessPq, CorrectionsCheck, contentsOf, createPolicyDesk, findChange };
+export type EvidenceLater = typeof made;
+globalThis.tallystickLater = made as unknown as Later;

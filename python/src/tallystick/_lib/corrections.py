@@ -1,0 +1,214 @@
+"""Corrections: receipts that supersede others (spec/corrections.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from typing import Final, Literal, TypeAlias, cast
+
+from .countersign import anchored_hash
+from .errors import TallyError
+from .json_types import JsonLike, JsonObject, JsonValue
+from .receipts.envelope import ENVELOPE
+from .receipts.family import object_at, text_at, text_or_none
+from .receipts.read import read_json, read_receipt
+from .shape import (
+    constant,
+    is_object,
+    members,
+    non_empty_text,
+    nullable,
+    pattern,
+    sha256_text,
+)
+from .trust_store import KnownTrust, issuers_in
+from .verify import Verification, verify
+
+CorrectedState: TypeAlias = Literal["valid", "not_given", "contradicts", "other_signer"]
+"""What was found of a receipt that a correction names. ``other_signer``: it is valid, but nothing
+shows that the issuer of the correction issued it."""
+
+_named = members(
+    {
+        "receipt_id": pattern(
+            r"r_(?:env|sls\.metering)_[0-9]{10,}_[0-9a-f]{12}",
+            "the id of an envelope or a metering receipt",
+        ),
+        "receipt_sha256": sha256_text,
+    }
+)
+_shape: Final = members(
+    {
+        "kind": constant("correction"),
+        "corrects": _named,
+        "correction": _named,
+        "reason": nullable(non_empty_text),
+    }
+)
+
+
+@dataclass(frozen=True)
+class CorrectedReceipt:
+    """A receipt that a correction names, and what was found of it."""
+
+    receipt_id: str
+    receipt_sha256: str
+    """``sha256:<hex>``, its anchored hash."""
+    state: CorrectedState
+
+
+@dataclass(frozen=True)
+class CorrectionVerdict:
+    """The verdict on one envelope that says that a receipt corrects another.
+
+    Neither receipt's own verdict changes by it.
+    """
+
+    receipt_id: str
+    """Id of that envelope."""
+    valid: bool
+    """It is valid, is about the receipts that are given, and nothing given contradicts it."""
+    trusted: bool
+    """It is valid, and its issuer trusted."""
+    corrects: CorrectedReceipt
+    """The receipt that is superseded."""
+    correction: CorrectedReceipt
+    """The receipt that supersedes it."""
+    reason: str | None
+    faults: tuple[str, ...]
+    """What is wrong, in sentences."""
+
+    def to_json(self) -> JsonObject:
+        """The verdict as JSON, with the members that it has in TypeScript."""
+        return cast(JsonObject, {**asdict(self), "faults": list(self.faults)})
+
+
+@dataclass(frozen=True)
+class _Given:
+    receipt_id: str
+    sha256: str
+    verdict: Verification
+    says: JsonObject | None
+    """What it says of a correction; ``None`` if it links no receipts."""
+
+
+def verify_corrections(
+    documents: Iterable[JsonLike],
+    *,
+    now: datetime | None = None,
+    trust: KnownTrust | None = None,
+) -> list[CorrectionVerdict]:
+    """Finds which of the given receipts correct which, in the order in which these are given.
+
+    ``documents`` are receipts, and the envelopes that link them, in any order; what is no receipt
+    is passed over. Raises ``json_*``, ``trust_expired`` and ``trust_unavailable`` as ``verify``.
+    """
+    now = now or datetime.now(timezone.utc)
+    known = issuers_in(trust, now)
+    given = [
+        one for document in documents if (one := _read(read_json(document), now, known)) is not None
+    ]
+    links = [one for one in given if one.says is not None]
+    receipts = [one for one in given if one.says is None]
+    return [_judge(link, receipts, links) for link in links]
+
+
+def _read(document: JsonValue, now: datetime, trust: KnownTrust) -> _Given | None:
+    try:
+        family, receipt = read_receipt(document)
+        sha256 = f"sha256:{anchored_hash(document)}"
+    except TallyError:
+        return None
+    verdict = verify(document, now=now, trust=trust)
+    call = receipt.get("call") if family is ENVELOPE else None
+    says = call if is_object(call) and _shape(call, "call") is None else None
+    return _Given(family.claims(receipt).receipt_id, sha256, verdict, says)
+
+
+def _judge(link: _Given, receipts: list[_Given], links: list[_Given]) -> CorrectionVerdict:
+    says = link.says or {}
+    corrects = _found(object_at(says, "corrects"), link, receipts)
+    correction = _found(object_at(says, "correction"), link, receipts)
+    faults: list[str] = []
+    if not link.verdict.valid:
+        details = (one.detail for one in link.verdict.checks if one.ok is False)
+        faults.append(next(details, "It is not valid."))
+    faults += [text for one in (corrects, correction) if (text := _fault_of(one)) is not None]
+    faults += _conflicts_of(link, links)
+    return CorrectionVerdict(
+        receipt_id=link.receipt_id,
+        valid=not faults,
+        trusted=not faults and link.verdict.issuer.trusted,
+        corrects=corrects,
+        correction=correction,
+        reason=text_or_none(says, "reason"),
+        faults=tuple(faults),
+    )
+
+
+def _found(named: JsonObject, link: _Given, receipts: list[_Given]) -> CorrectedReceipt:
+    receipt_id, sha256 = text_at(named, "receipt_id"), text_at(named, "receipt_sha256")
+    return CorrectedReceipt(receipt_id, sha256, _state_of(receipt_id, sha256, link, receipts))
+
+
+def _state_of(receipt_id: str, sha256: str, link: _Given, receipts: list[_Given]) -> CorrectedState:
+    found = next((one for one in receipts if one.sha256 == sha256), None)
+    if found is None:
+        another = any(one.receipt_id == receipt_id and one.verdict.integrity for one in receipts)
+        return "contradicts" if another else "not_given"
+    if found.receipt_id != receipt_id or not found.verdict.valid:
+        return "contradicts"
+    return "valid" if _is_same_issuer(found, link) else "other_signer"
+
+
+def _is_same_issuer(one: _Given, other: _Given) -> bool:
+    """One key signed both, or the trust given says that both keys are of one issuer."""
+    a, b = one.verdict.issuer, other.verdict.issuer
+    if a.key_id is not None and a.key_id == b.key_id:
+        return True
+    is_known = all(issuer.status in ("verified", "registered") for issuer in (a, b))
+    return is_known and a.did is not None and a.did == b.did
+
+
+def _fault_of(receipt: CorrectedReceipt) -> str | None:
+    if receipt.state == "contradicts":
+        return f"The receipt given as {receipt.receipt_id} is another one, or is not valid."
+    if receipt.state == "other_signer":
+        return f"Nothing shows that the issuer of {receipt.receipt_id} signed this."
+    return None
+
+
+def _conflicts_of(link: _Given, links: list[_Given]) -> list[str]:
+    """What the same issuer says otherwise: another correction of the same receipt, or a circle."""
+    others = [one for one in links if one.verdict.valid and _is_same_issuer(one, link)]
+    corrects, correction = _hashes_of(link)
+    first = text_at(object_at(link.says or {}, "corrects"), "receipt_id")
+    another = next(
+        (
+            one
+            for one in others
+            if _hashes_of(one)[0] == corrects and _hashes_of(one)[1] != correction
+        ),
+        None,
+    )
+    following = dict(_hashes_of(one) for one in [*others, link])
+    sha256 = following.get(corrects)
+    for _ in following:
+        if sha256 is None or sha256 == corrects:
+            break
+        sha256 = following.get(sha256)
+    faults = []
+    if another is not None:
+        faults.append(f"{another.receipt_id} names another correction of {first}.")
+    if sha256 == corrects:
+        faults.append(f"In a circle, {first} corrects what corrects it.")
+    return faults
+
+
+def _hashes_of(link: _Given) -> tuple[str, str]:
+    says = link.says or {}
+    return (
+        text_at(object_at(says, "corrects"), "receipt_sha256"),
+        text_at(object_at(says, "correction"), "receipt_sha256"),
+    )

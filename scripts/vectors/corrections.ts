@@ -1,0 +1,176 @@
+import {
+  type CorrectedState,
+  correctionOf,
+  type JsonObject,
+  type JsonValue,
+} from '../../packages/core/src/index.ts';
+import { leaves } from './bill.ts';
+import { ISSUED_MS, ISSUED_SECONDS, NOW } from './cases.ts';
+import { withMember } from './change.ts';
+import { facts, minted } from './envelope-base.ts';
+import { signers } from './keys.ts';
+import { receipt as bill } from './metering.ts';
+import { NAMED_KEY_ID, type StoreName } from './stores.ts';
+
+/** Receipts that are given together, and what a verifier finds of the corrections among them (spec/corrections.md). */
+export interface CorrectionCase {
+  readonly name: string;
+  readonly comment: string;
+  readonly documents: readonly JsonValue[];
+  readonly trust: StoreName;
+  readonly now: string;
+  /** One for each envelope that links two receipts, in their order. */
+  readonly expected: readonly {
+    readonly receipt_id: string;
+    readonly valid: boolean;
+    readonly trusted: boolean;
+    readonly corrects: CorrectedState;
+    readonly correction: CorrectedState;
+    /** How many things are wrong. */
+    readonly faults: number;
+  }[];
+}
+
+const LINK_FACTS = {
+  ...facts,
+  request: { hash: null, origin: null, purpose: 'correction', policy_hash: null },
+  response: { hash: null, sealed: null },
+};
+
+const idOf = (last: string): string => `r_env_${ISSUED_SECONDS}_${last.padStart(12, '0')}`;
+
+const envelope = (last: string, signer = signers.service): Promise<JsonObject> =>
+  minted({ request: { ...facts.request, purpose: `purpose ${last}` } }, { receiptId: idOf(last) }, signer);
+
+/** An envelope that says that the second receipt corrects the first. */
+function link(
+  last: string,
+  [corrects, correction]: readonly [JsonObject, JsonObject],
+  signer = signers.service,
+): Promise<JsonObject> {
+  const call = correctionOf({ corrects, correction }, 'The count was wrong.');
+  return minted({ ...LINK_FACTS, call }, { receiptId: idOf(last), issuedAt: ISSUED_MS + 1_000 }, signer);
+}
+
+const GOOD = { valid: true, trusted: true, corrects: 'valid', correction: 'valid', faults: 0 } as const;
+
+/** Cases of receipts that correct others. */
+export async function correctionCases(): Promise<CorrectionCase[]> {
+  const [first, second, third] = [await envelope('a'), await envelope('b'), await envelope('c')];
+  const [bills0, bills1] = [
+    await bill({ billed: 3, leaves: leaves(3) }),
+    await bill({ billed: 2, leaves: leaves(2) }),
+  ];
+  const forward = await link('1', [first, second]);
+  const other = await link('2', [first, third]);
+  const back = await link('3', [second, first]);
+  const next = await link('4', [second, third]);
+  const strange = await link('5', [first, second], signers.stranger);
+  const rotated = await link('6', [first, second], { ...signers.named, keyId: NAMED_KEY_ID });
+  const metered = await link('7', [bills0, bills1]);
+  const one = (last: string, changes: object = {}) => ({ receipt_id: idOf(last), ...GOOD, ...changes });
+  const at = (
+    name: string,
+    comment: string,
+    documents: readonly JsonValue[],
+    expected: CorrectionCase['expected'],
+    trust: StoreName = 'known',
+  ): CorrectionCase => ({ name, comment, documents, trust, now: NOW, expected });
+  const bad = { valid: false, trusted: false };
+  return [
+    at('none', 'Receipts alone correct nothing.', [first, second], []),
+    at('an envelope', 'Both are given, and stay valid.', [first, second, forward], [one('1')]),
+    at('in another order', 'The order does not matter.', [forward, second, first], [one('1')]),
+    at(
+      'a bill',
+      'The link stands outside of the closed metering receipt.',
+      [bills0, bills1, metered],
+      [one('7')],
+    ),
+    at('a chain', 'A correction is corrected.', [first, second, third, forward, next], [one('1'), one('4')]),
+    at(
+      'without the correction',
+      'What is not given is said to be so.',
+      [first, forward],
+      [one('1', { correction: 'not_given' })],
+    ),
+    at(
+      'the link alone',
+      'It is valid; both receipts are missing.',
+      [forward],
+      [one('1', { corrects: 'not_given', correction: 'not_given' })],
+    ),
+    at(
+      'without trust',
+      'One key signed all three.',
+      [first, second, forward],
+      [one('1', { trusted: false })],
+      'empty',
+    ),
+    at(
+      'after a rotation',
+      'Another key of the same issuer signed the link.',
+      [first, second, rotated],
+      [one('6')],
+    ),
+    at(
+      'after a rotation, without trust',
+      'Nothing shows that the keys are of one issuer.',
+      [first, second, rotated],
+      [one('6', { ...bad, corrects: 'other_signer', correction: 'other_signer', faults: 3 })],
+      'empty',
+    ),
+    at(
+      'by a stranger',
+      'Somebody else links receipts that are not his.',
+      [first, second, strange],
+      [one('5', { ...bad, corrects: 'other_signer', correction: 'other_signer', faults: 3 })],
+    ),
+    at(
+      'by a stranger, beside the issuer’s',
+      'It does not disturb the issuer’s own.',
+      [first, second, strange, forward],
+      [one('5', { ...bad, corrects: 'other_signer', correction: 'other_signer', faults: 3 }), one('1')],
+    ),
+    at(
+      'two for one receipt',
+      'Both are at fault: the issuer says two things.',
+      [first, second, third, forward, other],
+      [one('1', { ...bad, faults: 1 }), one('2', { ...bad, faults: 1 })],
+    ),
+    at(
+      'in a circle',
+      'Each would correct the other.',
+      [first, second, forward, back],
+      [one('1', { ...bad, faults: 1 }), one('3', { ...bad, faults: 1 })],
+    ),
+    at(
+      'another receipt under the id',
+      'The hash decides, not the id.',
+      [await minted({}, { receiptId: idOf('a') }), second, forward],
+      [one('1', { ...bad, corrects: 'contradicts', faults: 1 })],
+    ),
+    at(
+      'an altered link',
+      'It names the receipts in exchange.',
+      [first, second, withMember(forward, 'call', { ...(back['call'] as JsonObject) })],
+      [one('1', { ...bad, faults: 1 })],
+    ),
+    at(
+      'an altered first receipt',
+      'Its anchored hash is another.',
+      [withMember(first, 'request.purpose', 'another'), second, forward],
+      [one('1', { corrects: 'not_given' })],
+    ),
+    at(
+      'of another shape',
+      'A call that says less links nothing.',
+      [
+        first,
+        second,
+        await minted({ ...LINK_FACTS, call: { kind: 'correction' } as never }, { receiptId: idOf('8') }),
+      ],
+      [],
+    ),
+  ];
+}
