@@ -3,16 +3,9 @@ import type { Catalogue, Model } from '../catalogue/catalogue.ts';
 import { requireUpkept } from '../catalogue/upkeep.ts';
 import { allResting } from '../resilience/unavailable-models.ts';
 import { AUTO } from './auto.ts';
+import { describe, flagsOf } from './candidates.ts';
 import type { CandidateRecord, RouteInputs } from './record.ts';
-import {
-  askedFor,
-  decideOr,
-  describe,
-  flagsOf,
-  type ModelState,
-  type RouteDecision,
-  type RouteRequest,
-} from './router.ts';
+import { askedFor, decideOr, type ModelState, type RouteDecision, type RouteRequest } from './router.ts';
 
 /** A call for embeddings, as it is routed. */
 export interface EmbeddingRoute

@@ -5,7 +5,7 @@ import type { Learned } from '../learning/learned.ts';
 import { type MeasuredRecord, measuredHash } from './measured-hash.ts';
 
 /** What the candidates of a request are measured to be, and the hash that names all of it. */
-interface Measured {
+export interface Measured {
   readonly of: ReadonlyMap<Model, MeasuredRecord>;
   /** Null where nothing is measured, and every model is assumed to give answers of the usual length. */
   readonly hash: string | null;

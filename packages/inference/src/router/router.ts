@@ -1,18 +1,16 @@
 import { TallyError } from '@tallystick/core';
 import { suggest } from '@tallystick/kit';
-import { CARRIED, type Carried, type Catalogue, type Model } from '../catalogue/catalogue.ts';
+import { CARRIED, type Catalogue, type Model } from '../catalogue/catalogue.ts';
 import type { Domain } from '../catalogue/domains.ts';
-import { requireUpkept, type UpkeepTerms, upkeepOf } from '../catalogue/upkeep.ts';
-import type { Ratings } from '../experiments/bandit.ts';
+import { requireUpkept, type UpkeepTerms } from '../catalogue/upkeep.ts';
 import type { Drawn } from '../experiments/draw.ts';
 import { kindOf } from '../learning/kinds.ts';
 import { type Learned, NOTHING_LEARNED } from '../learning/learned.ts';
 import type { SpokenProtocol } from '../protocols/protocol.ts';
-import type { Health } from '../resilience/health.ts';
 import { allResting } from '../resilience/unavailable-models.ts';
-import { type TokenPrices, tariffFor } from '../token-prices.ts';
 import type { ChatBody } from '../types.ts';
 import { AUTO } from './auto.ts';
+import { type CalledModels, Candidates, type Circumstances } from './candidates.ts';
 import { DEFAULT_COST_QUALITY, decide } from './decide.ts';
 import { supported } from './difficulty.ts';
 import { type PromptFeatures, readPrompt } from './features.ts';
@@ -20,7 +18,7 @@ import { RestingError } from './filters.ts';
 import { MeasuredModels } from './measured.ts';
 import { ratingsHash } from './measured-hash.ts';
 import { needsOf } from './needs.ts';
-import type { CandidateRecord, RouteExplanation, RouteInputs, RouteOutcome } from './record.ts';
+import type { RouteExplanation, RouteInputs, RouteOutcome } from './record.ts';
 import { createPins, type Pins } from './sessions.ts';
 import type { DayBudget, Sort } from './sort.ts';
 import { recorded } from './strategy.ts';
@@ -84,9 +82,7 @@ export interface Router {
 }
 
 /** What the router knows of models while they are called. */
-export interface ModelState extends Pick<Health, 'rest'> {
-  /** Whether a model's provider last said that no calls of it are left for a while; when absent none is. */
-  readonly limited?: (model: Model) => boolean;
+export interface ModelState extends CalledModels {
   /** What is measured of the models now; when absent nothing is. */
   readonly learned?: () => Learned;
   /** What keeps a catalogue's entry from being used, or will; when absent nothing does. */
@@ -98,21 +94,7 @@ export function createRouter(catalogue: Catalogue, health: ModelState, pins: Pin
   const chat = catalogue.models.filter(({ kind }) => kind === 'chat');
   const byId = new Map(chat.map((model) => [model.id, model]));
   const measuredModels = new MeasuredModels();
-  const descriptions = new Map(chat.map((model) => [model, describe(model)]));
-  const recordOf = (
-    model: Model,
-    { domain, promptTokens, measured, ratings, carried, upkeep }: Circumstances,
-  ): CandidateRecord => ({
-    ...(descriptions.get(model) ?? describe(model)),
-    ...(model.price.tariffs !== undefined && pricesOf(tariffFor(model.price, { promptTokens }))),
-    ...measured.of.get(model),
-    ...ratingsOf(model, ratings),
-    prior: model.prior[domain],
-    available: health.rest(model) === null,
-    ...(health.limited?.(model) === true && { limited: true }),
-    ...flagsOf(model, upkeep),
-    ...(carried.length > 0 && { carries: carried.filter((need) => model.carries.has(need)) }),
-  });
+  const records = new Candidates(health, chat);
 
   return {
     route(request) {
@@ -134,7 +116,7 @@ export function createRouter(catalogue: Catalogue, health: ModelState, pins: Pin
         carried: CARRIED.filter((need) => asked.needs.includes(need)),
         upkeep,
       };
-      const candidates = models.map((model) => recordOf(model, circumstances));
+      const candidates = records.of(models, circumstances);
       const seed = request.drawn?.bandit?.seed;
       const inputs: RouteInputs = {
         ...asked,
@@ -162,22 +144,6 @@ export function createRouter(catalogue: Catalogue, health: ModelState, pins: Pin
       };
     },
   };
-}
-
-/** What the records of all candidates of a request have in common. */
-interface Circumstances {
-  readonly domain: Domain;
-  readonly promptTokens: number;
-  readonly measured: ReturnType<MeasuredModels['read']>;
-  /** By model; null where they do not steer the choice. */
-  readonly ratings: ReadonlyMap<string, Ratings> | null;
-  readonly carried: readonly Carried[];
-  readonly upkeep: UpkeepTerms | undefined;
-}
-
-function ratingsOf({ id }: Model, ratings: Circumstances['ratings']): Pick<CandidateRecord, 'ratings'> {
-  const found = ratings?.get(id);
-  return found === undefined ? {} : { ratings: found };
 }
 
 /** @param resting what is thrown where all models that could take the request rest; gets their ids */
@@ -240,34 +206,4 @@ export function askedFor(
 function budgetOf({ preferences, spentToday = 0n }: RouteRequest): DayBudget | null {
   const { dailyBudget } = preferences;
   return dailyBudget === undefined ? null : { per_day: dailyBudget.toString(), spent: spentToday.toString() };
-}
-
-function pricesOf({
-  inputPerMTok,
-  outputPerMTok,
-}: TokenPrices): Pick<CandidateRecord, 'input_price' | 'output_price'> {
-  return { input_price: inputPerMTok.toString(), output_price: outputPerMTok.toString() };
-}
-
-/** What keeps a catalogue's entry from being used. */
-export function flagsOf(
-  model: Model,
-  terms: UpkeepTerms | undefined,
-): Pick<CandidateRecord, 'retired' | 'outdated_price'> {
-  const upkeep = terms === undefined ? null : upkeepOf(model, terms);
-  if (upkeep === 'retired') return { retired: true };
-  return upkeep === 'price_outdated' ? { outdated_price: true } : {};
-}
-
-/** What does not change between decisions. */
-export function describe(model: Model): Omit<CandidateRecord, 'prior' | 'available'> {
-  return {
-    model: model.id,
-    provider: model.provider,
-    context: model.context,
-    max_output: model.maxOutput,
-    abilities: [...model.abilities],
-    ...pricesOf(model.price),
-    built_in: model.builtIn,
-  };
 }
