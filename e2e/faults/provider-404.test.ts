@@ -15,6 +15,8 @@ beforeAll(async () => {
   service.upstream.always(({ body }) =>
     body['model'] === GONE_UPSTREAM ? { fault: { kind: 'status', status: 404 } } : {},
   );
+  // The service learns that the model is gone.
+  await chat(only);
 });
 
 async function chat(body: JsonObject): Promise<{ status: number; json: JsonObject }> {
