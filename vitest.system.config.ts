@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests of `npm run test:system`: they mount disks and build images, one file after the other. */
+/** The tests of `npm run test:system`: they mount disks and build images, each in folders and on ports of its own. */
 export default defineConfig({
   test: {
     include: ['e2e/system/**/*.test.ts'],
@@ -9,7 +9,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    fileParallelism: false,
+    maxWorkers: 2,
     pool: 'forks',
   },
 });
