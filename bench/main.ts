@@ -13,6 +13,7 @@ import { machine } from './machine.ts';
 import { mcpWrap } from './mcp-wrap.ts';
 import { metering } from './metering.ts';
 import { otlp } from './otlp.ts';
+import { proofs } from './proofs.ts';
 import { receipts } from './receipts.ts';
 import type { Report, Row } from './report.ts';
 import { routing } from './routing.ts';
@@ -43,6 +44,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   'mcp-wrap': mcpWrap,
   metering,
   otlp,
+  proofs,
   receipts,
   routing,
   signing,
