@@ -15,7 +15,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 2,
+    maxWorkers: 3,
     pool: 'forks',
   },
 });
