@@ -61,6 +61,16 @@ it('writes the calls in the order in which they ended, at most a hundred at once
   expect([calls.takeDropped(), seen.unlisted]).toEqual([0, 0]);
 });
 
+it('writes a call as it was when it ended', async () => {
+  const written: NewCall[] = [];
+  const { calls } = queue(async (rows) => void written.push(...rows));
+  const call = ended('c');
+  calls.push(call);
+  call.trail.ends('settle', performance.now());
+  await calls.flush();
+  expect(JSON.parse(written[0]?.detail ?? '')).toMatchObject({ timeline: [] });
+});
+
 it('keeps 10,000 calls while the database is away, and counts those that come then as dropped', async () => {
   let isAway = true;
   const written: string[] = [];

@@ -2,7 +2,7 @@ import { TallyError } from '@tallystick/core';
 import { type LogStorms, RollUp } from '@tallystick/kit';
 import type { Logger } from 'pino';
 import type { ComputeMetrics } from '../metrics.ts';
-import type { CallStore } from './call-store.ts';
+import type { CallStore, NewCall } from './call-store.ts';
 import { type CallSink, type EndedCall, newCallOf } from './ended-call.ts';
 
 /** Calls that wait for their rows to be written. At 500 calls a second that is 20 seconds without a database. */
@@ -22,7 +22,7 @@ interface QueueDependencies {
 /** Keeps calls that have ended in memory until they are written, many at once. */
 export class CallQueue implements CallSink {
   readonly #dependencies: QueueDependencies;
-  readonly #waiting: RollUp<EndedCall>;
+  readonly #waiting: RollUp<NewCall>;
   #dropped = 0;
 
   constructor(dependencies: QueueDependencies) {
@@ -36,7 +36,8 @@ export class CallQueue implements CallSink {
   }
 
   push(call: EndedCall): void {
-    this.#waiting.add(call);
+    // As texts, which are much less for the garbage collector to go through than what they are of.
+    this.#waiting.add(newCallOf(call));
   }
 
   /** Writes what waits. Never rejects: while the database is away the calls wait on, and once the queue is full those that come are dropped. */
@@ -55,17 +56,17 @@ export class CallQueue implements CallSink {
   }
 
   /** A call that the database does not take, such as one with a zero byte in a text, is dropped alone. */
-  async #write(calls: readonly EndedCall[]): Promise<void> {
+  async #write(calls: readonly NewCall[]): Promise<void> {
     const { store } = this.#dependencies;
     const refused = (error: unknown): void => {
       if (error instanceof TallyError && error.code === 'unavailable') throw error;
     };
     try {
-      await store.put(calls.map(newCallOf));
+      await store.put(calls);
     } catch (error) {
       refused(error);
       for (const call of calls) {
-        await store.put([newCallOf(call)]).catch((fault: unknown) => {
+        await store.put([call]).catch((fault: unknown) => {
           refused(fault);
           this.#drop(1);
         });

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@tallystick/core';
+import type { RouteExplanation, RouteInputs } from '../router/record.ts';
 import type { CallRow, NewCall } from './call-store.ts';
 import type { CallTrail } from './call-trail.ts';
 
@@ -36,14 +37,25 @@ export function newCallOf({ tags, trail, billing, compression, ...row }: EndedCa
   const { steps, firstByteMs, tries, answered, decision } = trail;
   const begun = firstByteMs === null ? [] : [{ step: 'first_byte', at_ms: firstByteMs, ms: 0 }];
   const timeline = [...steps, ...begun].toSorted((a, b) => a.at_ms - b.at_ms);
-  const routing = decision?.explanation ?? null;
+  const explanation = decision?.explanation ?? null;
+  const detail = JSON.stringify({ timeline, tries, answered, billing, compression });
   return {
     ...row,
     firstByteMs: whole(row.firstByteMs),
     totalMs: whole(row.totalMs),
     tags: tags === null ? null : JSON.stringify(tags),
-    detail: JSON.stringify({ timeline, tries, answered, routing, billing, compression }),
+    detail: `${detail.slice(0, -1)},"routing":${explanation === null ? null : routingText(explanation)}}`,
   };
+}
+
+/** JSON of lists of candidates: calls share one while nothing in it changes, and it is half of what is written of a call. */
+const listTexts = new WeakMap<RouteInputs['candidates'], string>();
+
+function routingText({ version, inputs: { candidates, ...others }, outcome }: RouteExplanation): string {
+  const list = listTexts.get(candidates) ?? JSON.stringify(candidates);
+  listTexts.set(candidates, list);
+  const inputs = `${JSON.stringify(others).slice(0, -1)},"candidates":${list}}`;
+  return `{"version":${version},"inputs":${inputs},"outcome":${JSON.stringify(outcome)}}`;
 }
 
 function whole(ms: number | null): number | null {
