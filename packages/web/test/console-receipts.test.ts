@@ -166,7 +166,8 @@ describe('a receipt by its id', () => {
     expectQuiet(opened);
   });
 
-  test('that was corrected says so and by which, and the correction what it corrects', async () => {
+  /** A receipt, the one that corrects it, and the one that says so. */
+  const corrected = async () => {
     // Another key than that of the list, whose receipts are counted.
     const headers = await apiKey(site.service, 'pro');
     const mint = async (input: string) =>
@@ -177,18 +178,38 @@ describe('a receipt by its id', () => {
     const call = { corrects: first, correction: second, reason: 'Two pallets were counted twice.' };
     const reply = await site.service.post('/v1/receipt/corrections', call, headers);
     expect(reply.status, reply.text).toBe(200);
+    return { first, second, link: receiptIdOf(reply.text) };
+  };
+
+  test('that was corrected says so and by which, and the correction what it corrects', async () => {
+    const { first, second, link } = await corrected();
     const opened = await visit(`/receipts#${first}`);
     const { page } = opened;
     await expectShown(page, '.standing[data-state=pass]:has-text("Corrected.")');
     const said = await page.innerText('.standing:has-text("Corrected.")');
     expect(said).toContain(`${second} supersedes this receipt, which proves what it proved.`);
     expect(said).toContain('Reason: Two pallets were counted twice.');
-    expect(said).toContain(`(${receiptIdOf(reply.text)})`);
+    expect(said).toContain(`(${link})`);
     expect(await page.innerText('.judgement h2')).toMatch(/^Valid/);
     await page.click(`.standing a:text-is("${second}")`);
     await expectShown(page, '.standing[data-state=pass]:has-text("A correction.")');
     expect(await page.innerText('.standing:has-text("A correction.")')).toContain(`supersedes ${first}.`);
     expectQuiet(opened);
+  });
+
+  test('whose correction is changed on its way is only said to be corrected', async () => {
+    const { first, link } = await corrected();
+    const { page } = await visit('/healthz');
+    await page.route(`**/v1/receipt/${link}`, async (route) => {
+      const text = await (await route.fetch()).text();
+      const body = text.replace('Two pallets', 'Ten pallets');
+      expect(body).not.toBe(text);
+      await route.fulfill({ body, contentType: 'application/json' });
+    });
+    await page.goto(`${site.url}/receipts#${first}`);
+    await expectShown(page, '.standing[data-state=unsure]:has-text("Said to be corrected.")');
+    expect(await page.innerText('.standing[data-state=unsure]')).toContain('This does not hold: ');
+    expect(await page.innerText('.judgement h2')).toMatch(/^Valid/);
   });
 
   test('that is changed on its way, or of another key, is not valid', async () => {
