@@ -14,6 +14,7 @@ const PROGRAMS = [
   ['mount', 'mount'],
   ['umount', 'mount'],
   ['findmnt', 'util-linux'],
+  ['flock', 'util-linux'],
   ['unshare', 'util-linux'],
   ['runuser', 'util-linux'],
   ['pg_basebackup', 'postgresql'],

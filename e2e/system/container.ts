@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,13 +24,18 @@ afterAll(async () => {
   for (const path of mounted.splice(0).toReversed()) run('umount', '--lazy', path);
 });
 
+/** Builds a root file system, and gives it its name when it is whole; where another file does so already, waits for that. */
+const BUILD = 'test -e "$2" || { deploy/image/rootfs.sh "$0" "$1" && mv "$1" "$2"; }';
+
 /** Builds the packages and, from them, what the image holds, once for all files of the suite. Returns the folder. */
 export function buildRootfs(): string {
-  const { TALLY_SYSTEM_TESTS: folder = temporaryFolder() } = process.env;
-  const [packed, rootfs] = [join(folder, 'packed'), join(folder, 'rootfs')];
+  const { TALLY_SYSTEM_TESTS: shared = temporaryFolder() } = process.env;
+  const rootfs = join(shared, 'rootfs');
   if (existsSync(rootfs)) return rootfs;
+  const own = mkdtempSync(join(shared, 'building-'));
+  const packed = join(own, 'packed');
   packPackages(packed);
-  run('deploy/image/rootfs.sh', packed, rootfs);
+  run('flock', join(shared, 'lock'), 'sh', '-c', BUILD, packed, join(own, 'rootfs'), rootfs);
   return rootfs;
 }
 
