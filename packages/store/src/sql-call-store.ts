@@ -15,8 +15,10 @@ import { countCalls } from './count-calls.ts';
 import { all, run } from './database-work.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
-/** Rows of the list that are looked through at a time for costs of a range. */
+/** Rows of the list that are looked through at a time for costs of a range: few at first, since a page may be full soon. */
+const FIRST_SLICE = 500;
 const SLICE = 20_000;
+const GROWTH = 4;
 
 /** A {@link CallStore} on a SQL database. */
 export class SqlCallStore implements CallStore {
@@ -49,15 +51,17 @@ export class SqlCallStore implements CallStore {
   async #pageInSlices(values: PageValues): Promise<ListedCall[]> {
     const { queries, read } = this.#database;
     const found: ListedCall[] = [];
+    let slice = FIRST_SLICE;
     for (let { beforeAt, beforeId } = values; ; beforeId = '') {
       const to = beforeId === '' ? beforeAt : beforeAt + 1;
-      const [edge] = await read(all(queries.edgesOfCalls.time, { ...values, to, rows: SLICE }));
+      const [edge] = await read(all(queries.edgesOfCalls.time, { ...values, to, rows: slice }));
       const from = edge?.at ?? values.from;
       const limit = values.limit - found.length;
       const rows = await read(all(queries.pagesOfCalls.time, { ...values, from, beforeAt, beforeId, limit }));
       found.push(...rows.map(rowFrom));
       if (edge === undefined || found.length === values.limit) return found;
       beforeAt = from;
+      slice = Math.min(slice * GROWTH, SLICE);
       await setImmediate();
     }
   }

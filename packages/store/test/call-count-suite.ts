@@ -174,7 +174,7 @@ export function callCountSuite(name: string, createDatabase: CreateDatabase): vo
       };
       // Of 100 slices of 2,000, one ends before those that ended together, and the next one holds all of these.
       expect(await found({ minCost: 1n, failed: false })).toEqual({ calls: 105_000, after: 1_000 });
-      // A page by cost is read by slices of 20,000, one of which ends among those that ended together.
+      // A page by cost is read by slices of at most 20,000, of which several end among those that ended together.
       const cheap = { owner: ACCOUNT, from: 0, limit: 33_333, maxCost: 1n };
       const place = { at: START * 2, id: '' };
       const farBack = await store.calls.page({ ...cheap, before: place, billed: true });
