@@ -8,7 +8,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { runningClock, startTestService, type TestService } from '../../server/test/service.ts';
 import { navigation } from '../src/navigation.ts';
-import { expectAccessible, lookOf } from './axe.ts';
+import { expectAccessible, expectNothingForAxe, lookOf } from './axe.ts';
 import { launch, type Opened, openAt } from './browser.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -72,6 +72,8 @@ describe.each(LOOKS)('at %i px, %s', (width, look) => {
     expect(await opened.page.evaluate(() => document.body.classList.contains('dark-mode'))).toBe(
       look === 'dark',
     );
+    // Of the page around it, of which what the library draws is a part.
+    await expectNothingForAxe(opened.page, { exclude: ['.scalar-app'] });
     expectQuiet(opened);
   });
 });
