@@ -95,8 +95,8 @@ const MOST_REMEMBERED = 10_000;
 
 /**
  * What is kept of a key: HMAC-SHA256 under the keyring's secret (32 bytes), as hex. The secret is prepared once, which
- * takes several times as long as the hash; and a key's hash, which takes five times as long as SHA-256 in one call, is
- * remembered under that: so no key stays in memory.
+ * takes several times as long as the hash. A key's hash is remembered under the key's SHA-256, which is faster to make, so
+ * that no key itself stays in memory.
  */
 export function apiKeyHasher(secret: Uint8Array): (key: string) => string {
   const prepared = createSecretKey(secret);

@@ -11,26 +11,13 @@ import {
 } from '@tallystick/core';
 import { tallyHome } from '@tallystick/sdk/home';
 import { writeOut } from '../files.ts';
-import { nameOf, readJson } from '../input.ts';
-import { EXIT, type Exit, paint, print, printJson } from '../output.ts';
+import { judgeForkFile } from '../fork-file.ts';
+import { type Exit, paint, print, printJson } from '../output.ts';
 import { printable } from '../printable.ts';
 
 /** Checks the fork file at a path by itself, and prints what it proves, or why it proves nothing. */
-export async function verifyTrustForkFile(path: string, json: boolean): Promise<Exit> {
-  const file = await readJson(path);
-  try {
-    printFork(await verifyTrustFork(file), json);
-    return EXIT.ok;
-  } catch (error) {
-    if (!(error instanceof TallyError)) throw error;
-    const { code, message } = error;
-    if (json) printJson({ proves_fork: false, error: { code, message } });
-    else
-      print(
-        `${paint('red', '✗')} ${paint('bold', 'No proof of a fork')}  ${printable(`${nameOf(path)}: ${message} (${code})`)}`,
-      );
-    return EXIT.failed;
-  }
+export function verifyTrustForkFile(path: string, json: boolean): Promise<Exit> {
+  return judgeForkFile(path, json, verifyTrustFork, printFork);
 }
 
 function printFork({ root, kind, bundles, detail }: ProvenTrustFork, json: boolean): void {

@@ -36,7 +36,7 @@ export class CallQueue implements CallSink {
   }
 
   push(call: EndedCall): void {
-    // As texts, which are much less for the garbage collector to go through than what they are of.
+    // A waiting row is text: the garbage collector need not go through the objects that the text was made of.
     this.#waiting.add(newCallOf(call));
   }
 
