@@ -1,4 +1,5 @@
 import type { Ed25519Engine } from '../ed25519/profile.ts';
+import { equalBytes } from '../encoding/bytes.ts';
 import { TallyError } from '../errors.ts';
 import type { AnchorVerdict } from '../log/anchor-checks.ts';
 import {
@@ -38,12 +39,14 @@ export interface WitnessFinding {
  * one that is not spoils the whole note.
  * @param note signed note of the checkpoint; undefined where there is none that proves anything
  * @param known the logs that count if the policy names none
+ * @param signedBy log whose signature on this note was found good already
  */
 export async function judgeCheckpoint(
   rules: Rules,
   note: string | undefined,
   known: readonly LogKey[],
   engine: Ed25519Engine,
+  signedBy?: LogKey,
 ): Promise<WitnessFinding> {
   const counted = witnessesOfQuorum(rules);
   const required = leastOf(rules);
@@ -55,7 +58,7 @@ export async function judgeCheckpoint(
     return unmet('There is no checkpoint that covers the receipt, so nobody has witnessed it.');
   try {
     const logs = rules.logs.map(({ name, publicKey }) => ({ origin: name, publicKey }));
-    const { origin } = await openByAny(note, logs.length > 0 ? logs : known, engine);
+    const { origin } = await openByAny(note, logs.length > 0 ? logs : known, engine, signedBy);
     const cosigned = new Set<string>();
     for (const { name, key } of rules.witnesses) {
       if (key !== null && (await hasCosigned(note, key, engine))) cosigned.add(name);
@@ -76,22 +79,29 @@ export async function judgeCheckpoint(
 /** Judges the checkpoint of an anchor. The check is never false: a missing witness contradicts nothing. */
 export async function assessWitnesses(
   rules: Rules,
-  { checks, checkpoint }: AnchorVerdict,
+  { checks, checkpoint, signedBy }: AnchorVerdict,
   anchors: readonly AnchorAuthority[],
   engine: Ed25519Engine,
 ): Promise<{ readonly witnessed: Witnessed; readonly checks: readonly Check[] }> {
   const found = new Map(checks.map(({ name, ok }) => [name, ok]));
   const covers = found.get('anchor') === true && found.get('anchor_checkpoint') !== false;
   const given = covers ? checkpoint : undefined;
-  const { witnessed, detail } = await judgeCheckpoint(rules, given, logsOf(anchors), engine);
+  const { witnessed, detail } = await judgeCheckpoint(rules, given, logsOf(anchors), engine, signedBy);
   return { witnessed, checks: [(witnessed.satisfied ? passed : unchecked)('witnessed', detail)] };
 }
 
 /** Opens the note with the key of the first log that has its origin and signed it. @throws note_invalid, checkpoint_* */
-async function openByAny(note: string, logs: readonly LogKey[], engine: Ed25519Engine): Promise<Checkpoint> {
-  const { origin } = parseCheckpointText(parseNote(note).text);
+async function openByAny(
+  note: string,
+  logs: readonly LogKey[],
+  engine: Ed25519Engine,
+  signedBy: LogKey | undefined,
+): Promise<Checkpoint> {
+  const checkpoint = parseCheckpointText(parseNote(note).text);
+  const { origin } = checkpoint;
   let fault = new TallyError('checkpoint_signature_invalid', `The log ${origin} is not one of the policy's.`);
   for (const log of logs.filter((one) => one.origin === origin)) {
+    if (signedBy?.origin === origin && equalBytes(signedBy.publicKey, log.publicKey)) return checkpoint;
     try {
       return await openCheckpoint(note, log, engine);
     } catch (error) {
