@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +41,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   });
   await server.initialise();
   await server.start();
+  let killed = false;
   return {
     url: async (database) => {
       await server.createDatabase(database);
@@ -50,10 +52,18 @@ export async function startPostgres(): Promise<TestPostgres> {
       // The first one before the others, which it would start again; then those that it had started meanwhile.
       const children = childrenOf(first);
       process.kill(first, name);
+      killed ||= name === 'SIGKILL';
       for (const pid of new Set([...children, ...childrenOf(first)])) signalIfThere(pid, name);
     },
-    restart: () => vi.waitFor(() => server.start(), { timeout: 30_000, interval: 500 }),
-    stop: () => server.stop(),
+    restart: async () => {
+      await vi.waitFor(() => server.start(), { timeout: 30_000, interval: 500 });
+      killed = false;
+    },
+    stop: async () => {
+      // The library would wait for the end of a process that has ended.
+      if (killed) await rm(databaseDir, { recursive: true, force: true });
+      else await server.stop();
+    },
   };
 }
 

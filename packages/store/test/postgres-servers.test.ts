@@ -11,6 +11,8 @@ let urls: [string, string];
 beforeAll(async () => {
   servers = await Promise.all([startPostgres(), startPostgres()]);
   urls = await Promise.all([servers[0].url('tally'), servers[1].url('tally')]);
+  // Both have the schema, as a standby has.
+  await Promise.all(urls.map(async (url) => (await openPostgresStore(url)).close()));
 });
 afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
