@@ -520,6 +520,7 @@ describe('a real answer is what the document says', () => {
   it('getAnchorByHash and getReceipt once they are anchored', async () => {
     const { json: receipt } = await exchange('emitReceipt', withKey(context));
     const { id } = receipt['receipt'] as { id: string };
+    await exchange('anchorHash', withKey(context));
     await expect
       .poll(async () => (await exchange('getReceipt', { params: { id } })).json)
       .toHaveProperty('anchor');
