@@ -63,6 +63,11 @@ export async function openAt(
   return { context, page, requests, complaints };
 }
 
+/** Resolves once what the console has just drawn hears its keys: they are bound after the frame that draws it. */
+export async function keysHeard(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+}
+
 /** The page's verdict on a receipt, read from what is shown. */
 export interface Shown {
   readonly title: string;

@@ -48,7 +48,7 @@ export async function startAccountSite(): Promise<AccountSite> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const routed = await startRouted({
     clock: runningClock(),
-    env: { TALLY_DEVNET: 'on', TALLY_PAYMENTS: 'x402', TALLY_X402_WAIT_SECONDS: '5' },
+    env: { TALLY_DEVNET: 'on', TALLY_PAYMENTS: 'x402', TALLY_X402_WAIT_SECONDS: '30' },
   });
   const { money, treasury } = routed.service.services;
   if (money === null || treasury === null) throw new Error('The service takes no payments.');

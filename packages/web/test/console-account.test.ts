@@ -436,6 +436,7 @@ describe('members', () => {
     await stranger.context.close();
     const { page, context } = await visit('/members');
     await page.waitForSelector('.empty >> text=Nobody has registered yet');
+    await page.waitForSelector('.figures:not(.waiting)');
     expect(await page.locator('.figures dd').allTextContents()).toEqual([
       '35 % of the saving',
       '40 % of the saving',

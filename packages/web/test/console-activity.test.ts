@@ -80,7 +80,8 @@ test.each([
 test('a live list says when it is not live, is live again by itself, and misses no call and shows none twice', async () => {
   const { page, context } = await openSignedIn('/activity');
   const live = page.locator('button.live');
-  const state = (now: string): Promise<unknown> => page.waitForSelector(`button.live[data-state=${now}]`);
+  const state = (now: string): Promise<unknown> =>
+    page.waitForFunction((wanted) => document.querySelector(`button.live[data-state=${wanted}]`), now);
   const told = page.locator('p[role=status]');
   // The service ends the first answer, as it does with each after 15 minutes.
   let ended = false;
@@ -93,8 +94,8 @@ test('a live list says when it is not live, is live again by itself, and misses 
   const before = await rowsOf(page);
   // In the list only after the page has read it.
   await call({});
-  await live.click();
-  await state('waiting');
+  // It waits for a second only.
+  await Promise.all([state('waiting'), live.click()]);
   await state('live');
   expect(ended).toBe(true);
   await page.waitForFunction(

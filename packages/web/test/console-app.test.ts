@@ -10,7 +10,7 @@ import {
 } from '../../server/test/service.ts';
 import { newTenant } from '../../server/test/tenant.ts';
 import { expectAccessible, lookOf } from './axe.ts';
-import { launch, type Opened, openAt } from './browser.ts';
+import { keysHeard, launch, type Opened, openAt } from './browser.ts';
 import { stubCalls } from './console-calls.ts';
 import { measureShifts, shifted } from './shifts.ts';
 
@@ -87,6 +87,7 @@ describe('by keyboard', () => {
   test('j, k and Enter go through the list, / filters it, and the filter stands in the address', async () => {
     const { page, context } = await openCalls();
     const [first, second] = await times(page);
+    await keysHeard(page);
     await page.keyboard.press('j');
     expect(await activeText(page)).toBe(first);
     await page.keyboard.press('j');

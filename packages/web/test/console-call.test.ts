@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { svcOf } from '../../server/test/compute.ts';
 import { apiKey } from '../../server/test/service.ts';
 import { expectAccessible, lookOf } from './axe.ts';
-import { launch, type Opened, openAt } from './browser.ts';
+import { keysHeard, launch, type Opened, openAt } from './browser.ts';
 import { type CallSite, startCallSite } from './call-site.ts';
 
 let browser: Browser;
@@ -261,6 +261,28 @@ describe('a session', () => {
     await context.close();
   });
 
+  test('shows nothing of the one before while it is on its way', async () => {
+    const { page, context } = await openAs(site.key, `/sessions/${site.session}`);
+    await page.waitForSelector('.verdict[data-state=pass]');
+    const answers = Promise.withResolvers<void>();
+    await page.route(`**/v1/sessions/${site.toolSession}`, async (route) => {
+      await answers.promise;
+      await route.continue();
+    });
+    await page.evaluate((id) => {
+      const link = document.createElement('a');
+      link.href = `/sessions/${id}`;
+      document.body.append(link);
+      link.click();
+    }, site.toolSession);
+    await page.waitForSelector(`article.call .id >> text=${site.toolSession}`);
+    expect(await page.locator('.verdict, .steps').count()).toBe(0);
+    answers.resolve();
+    await page.waitForSelector('.verdict[data-state=pass]');
+    expect(await textOf(page, '.steps')).toContain('list_docks');
+    await context.close();
+  });
+
   test('names the place of a receipt that is missing', async () => {
     const prepare = ({ context }: Opened): Promise<unknown> =>
       context.route(`**/v1/sessions/${site.session}`, async (route) => {
@@ -289,10 +311,12 @@ describe('a session', () => {
 test('by keyboard alone: from the list to a call, through it, and back', async () => {
   const { page, context } = await openAs(site.key, '/activity');
   await page.waitForSelector('.list tbody tr');
+  await keysHeard(page);
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/activity/*');
-  await page.waitForSelector('.call h1');
+  // A call that is on its way has a heading too, but nothing yet to go through.
+  await page.waitForSelector('article.call h1');
   const reached = new Set<string>();
   for (let step = 0; step < 60; step++) {
     await page.keyboard.press('Tab');

@@ -176,6 +176,7 @@ describe('the landing page', () => {
     await page.evaluate(() => document.getElementById('trust-panel')?.setAttribute('open', ''));
     await page.fill('#trust', (await service.get('/.well-known/trust.json')).text);
     await page.click('#trust-add');
+    await page.waitForSelector('text=Forget the remembered root');
     await page.goto(`${url}/`);
     expect(await title()).toBe('Valid, from an issuer you trust');
   });

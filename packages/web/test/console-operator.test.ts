@@ -32,6 +32,8 @@ async function signIn(page: Page, as: string): Promise<void> {
 }
 
 async function openOperator(options: BrowserContextOptions = {}): Promise<Opened> {
+  // Of the models, those are shown that were called in the last five minutes.
+  await routed.chat();
   const opened = await openAt(browser, 'about:blank', options);
   await measureShifts(opened.page);
   await opened.page.goto(`${routed.url}/operator`);

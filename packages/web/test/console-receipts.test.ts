@@ -45,7 +45,7 @@ beforeAll(async () => {
     ((await site.service.get('/v1/receipts?limit=1000', headers)).json['data'] as unknown[]).length;
   await vi.waitUntil(
     async () => (await listed(headers)) === EMITTED && (await listed(tenant.headers)) === 3,
-    20_000,
+    60_000,
   );
 }, 120_000);
 afterEach(async () => {

@@ -19,6 +19,8 @@ import { measureShifts, shifted } from './shifts.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
+/** When this day began: a midnight may pass between what is recorded and what is read. */
+const TODAY = Math.floor(Date.now() / DAY) * DAY;
 const LOOKS = [
   [1440, 'light'],
   [1440, 'dark'],
@@ -66,7 +68,7 @@ async function recordDays(days: number): Promise<void> {
           return { kind, id, state: 'degraded' as const, code: 'failing' };
         return { kind, id, state: 'up' as const, code: 'ok' };
       });
-      await statusHistory.record(found, Date.now() - ago * DAY + round * MINUTE);
+      await statusHistory.record(found, TODAY - ago * DAY + round * MINUTE);
     }
   }
 }
@@ -129,6 +131,9 @@ const tone = (page: Page): Promise<string | null> => page.getAttribute('.banner'
 
 describe.each(LOOKS)('at %i px, %s', (width, scheme) => {
   test('the service’s own status is verified and drawn, with nothing for axe and no other address', async () => {
+    // After three minutes the one before is out of date.
+    service.clock.advance(Date.now() - service.clock());
+    await service.services.status.round();
     const { page, context, requests, complaints } = await openAt(
       browser,
       'about:blank',
@@ -253,11 +258,12 @@ test('a provider that is down, a model that is gone and one that nobody called a
 test('the days before, what was wrong on them, and the incidents', async () => {
   const { page, context } = await openAt(browser, `${url}/status`);
   await settled(page);
+  await page.waitForSelector('svg.uptime rect');
   const bars = page.locator('[aria-label="Endpoints"] svg.uptime');
   expect(await bars.count()).toBe(17);
   expect(await bars.first().locator('rect').count()).toBe(90);
   const mcp = page.locator('[aria-label="mcp: trouble on 1 of 90 days"]');
-  const day = new Date(Date.now() - 5 * DAY).toISOString().slice(0, 10);
+  const day = new Date(TODAY - 5 * DAY).toISOString().slice(0, 10);
   expect(await mcp.locator('rect[data-state=fail] title').textContent()).toBe(
     `${day}: down in 1 of 3 checks`,
   );

@@ -34,6 +34,7 @@ async function judge({ file, keys, entry, now }: ForeignCase): Promise<unknown> 
       mimeType: '',
       buffer: Buffer.from(entry, 'hex'),
     });
+    await page.waitForSelector('#evidence-source:not(:empty)');
   }
   await page.fill('#receipt', file);
   await page.click('#verify');

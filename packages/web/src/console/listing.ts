@@ -30,7 +30,8 @@ export function useListing<Row>(
   const [failed, setFailed] = useState<ApiProblem | null>(null);
   const first = useLoad(key, (signal) => api<ListPage<Row>>(path, { query: { ...query, limit }, signal }));
   useEffect(() => {
-    setOlder([]);
+    // The same array, where it is empty: another one would be another list to a page that is on its way.
+    setOlder((held) => (held.length === 0 ? held : []));
     setFailed(null);
   }, [first.value]);
   const pages = first.value === null ? [] : [first.value, ...older];

@@ -72,7 +72,7 @@ export function Page(): JSX.Element {
         <Postings chain={status?.chain ?? null} known={status !== null} />
       )}
       {status !== null && <Monitor log={status} />}
-      {hash !== null && <LeafDialog text={hash} chainId={status?.chain?.chain_id ?? null} />}
+      {hash !== null && <LeafDialog key={hash} text={hash} chainId={status?.chain?.chain_id ?? null} />}
     </>
   );
 }

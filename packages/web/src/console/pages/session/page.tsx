@@ -21,6 +21,11 @@ const title = 'Session';
 /** What an agent did in one session: its calls of models and of tools in their order, and what they cost. */
 export function Page({ params }: { readonly params: Readonly<Record<string, string>> }): JSX.Element {
   const id = params['id'] ?? '';
+  // A page of its own for each, which shows nothing of the session that was shown before.
+  return <OneSession key={id} id={id} />;
+}
+
+function OneSession({ id }: { readonly id: string }): JSX.Element {
   const { value, problem, reload } = useLoad(id, (signal) => readSession(id, signal));
   if (problem?.status === 401 && identity.value === null) {
     return (
