@@ -5,7 +5,15 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectStdio, judge, receiptIn, startProgram, stopPrograms, textIn } from './mcp-wrapped.ts';
+import {
+  connectStdio,
+  judge,
+  progressOf,
+  receiptIn,
+  startProgram,
+  stopPrograms,
+  textIn,
+} from './mcp-wrapped.ts';
 import { TALLY, temporaryFolder } from './process.ts';
 
 const FIXTURE = fileURLToPath(new URL('mcp-conformance-server.ts', import.meta.url));
@@ -208,11 +216,8 @@ describe('tally mcp wrap --server over stdio', () => {
       role: 'assistant' as const,
       content: { type: 'text' as const, text: 'sampled' },
     }));
-    const steps: number[] = [];
-    await client.callTool(
-      { name: 'test_tool_with_progress' },
-      { onprogress: ({ progress }) => void steps.push(progress) },
-    );
+    const steps = progressOf(client);
+    await client.callTool({ name: 'test_tool_with_progress' }, { onprogress: () => {} });
     expect(steps).toEqual([0, 50, 100]);
     const result = await client.callTool({ name: 'test_sampling', arguments: { prompt: 'p' } });
     expect(textIn(result)).toContain('sampled');

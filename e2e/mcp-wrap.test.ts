@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { CallToolResult, Client, ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { verifyForeign } from '@tallystick/core/foreign';
 import { createClient } from '@tallystick/sdk';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { connectStdio, judge, receiptIn, referenceServer, run, textIn } from './mcp-wrapped.ts';
+import { connectStdio, judge, progressOf, receiptIn, referenceServer, run, textIn } from './mcp-wrapped.ts';
 import { type Env, serve, TALLY, tally, temporaryFolder } from './process.ts';
 import { drawing } from './random.ts';
 
@@ -32,6 +35,41 @@ async function connect(
 
 const call = (client: Client, name: string, args: Record<string, unknown> = {}) =>
   client.callTool({ name, arguments: args });
+
+/** Stands in front of a service, and holds back a request. */
+async function slowFront(service: string) {
+  const asked = Promise.withResolvers<void>();
+  const open = Promise.withResolvers<void>();
+  let holds = false;
+  const server = createServer(async (request, response) => {
+    const chunks = await request.toArray();
+    if (holds) asked.resolve();
+    if (holds) await open.promise;
+    const { authorization = '', 'content-type': type = 'application/json' } = request.headers;
+    const answer = await fetch(`${service}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers: { authorization, 'content-type': type },
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    });
+    response.statusCode = answer.status;
+    response.setHeader('content-type', answer.headers.get('content-type') ?? 'application/json');
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Holds requests back from now on, and resolves when there is one. */
+    hold: (): Promise<void> => {
+      holds = true;
+      return asked.promise;
+    },
+    letGo: (): void => {
+      holds = false;
+      open.resolve();
+    },
+    close: () => server.close(),
+  };
+}
 
 /** A server that writes what its argument says, and then what it reads. */
 const scripted = (script: string): string => {
@@ -115,7 +153,7 @@ describe('the reference servers behind the proxy', () => {
       for (const { id, seq } of acknowledged) expect(ids.get(seq)).toBe(id);
     }
     const last = await connect(['--session', file], [referenceServer('everything')]);
-    const slow = call(last.client, 'trigger-long-running-operation', { duration: 2, steps: 1 });
+    const slow = call(last.client, 'trigger-long-running-operation', { duration: 10, steps: 1 });
     await vi.waitFor(() => expect(readFileSync(`${file}.journal`, 'utf8')).toContain('long-running'), {
       timeout: 60_000,
     });
@@ -172,11 +210,10 @@ describe('the reference servers behind the proxy', () => {
     client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///tmp' }] }));
     expect(textIn(await call(client, 'trigger-sampling-request', { prompt: 'why' }))).toContain('sampled');
     expect(textIn(await call(client, 'trigger-elicitation-request'))).toContain('provided');
-    const steps: number[] = [];
+    const steps = progressOf(client);
     const long = { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 4 } };
-    await client.callTool(long, { onprogress: ({ progress }) => void steps.push(progress) });
-    // The client forgets the call at its answer, which may be read together with the last notification.
-    expect(steps.slice(0, 3)).toEqual([1, 2, 3]);
+    await client.callTool(long, { onprogress: () => {} });
+    expect(steps).toEqual([1, 2, 3, 4]);
     const stop = new AbortController();
     const cancelled = client.callTool(
       { ...long, arguments: { duration: 100, steps: 1_000 } },
@@ -260,6 +297,28 @@ describe('tally mcp wrap', () => {
     expect(code).not.toBe(0);
   });
 
+  it('closes the session also where it is told to end meanwhile', async () => {
+    const data = { TALLY_DATA_DIR: join(folder, 'data'), TALLY_DEVNET: 'off' };
+    const service = await serve(data);
+    const { key } = JSON.parse((await tally(['apikey', 'create', '--tier', 'scale', '--json'], data)).stdout);
+    env = { ...env, TALLY_API_KEY: key };
+    const front = await slowFront(service.url);
+    const { client, pid } = await connect(
+      ['--session', file, '--url', front.url],
+      [referenceServer('memory')],
+    );
+    await call(client, 'read_graph');
+    const asked = front.hold();
+    const closed = client.close();
+    await asked;
+    process.kill(pid, 'SIGTERM');
+    front.letGo();
+    await closed;
+    expect(await judge(file)).toMatchObject({ valid: true, state: 'closed', count: 3 });
+    front.close();
+    await service.kill('SIGTERM');
+  });
+
   it('has a service anchor what its own key signs', async () => {
     const data = { TALLY_DATA_DIR: join(folder, 'data'), TALLY_DEVNET: 'off' };
     const service = await serve(data);
@@ -275,7 +334,7 @@ describe('tally mcp wrap', () => {
     expect({ valid, state, by: recorder?.by }).toEqual({ valid: true, state: 'closed', by: 'own_key' });
     const anchors = createClient({ baseUrl: service.url, apiKey: key });
     const hash = head?.slice('sha256:'.length) ?? '';
-    await vi.waitFor(() => anchors.getAnchorByHash(hash), { timeout: 20_000 });
+    await vi.waitFor(() => anchors.getAnchorByHash(hash), { timeout: 60_000 });
     await service.kill('SIGTERM');
   });
 

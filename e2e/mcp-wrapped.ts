@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type CallToolResult, Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -17,6 +19,21 @@ export function referenceServer(name: keyof typeof REFERENCE): string {
   return fileURLToPath(REFERENCE[name]);
 }
 
+/** Waits until its process has ended: the SDK's own `close` tells it to after two seconds, and kills it after four. */
+class PatientTransport extends StdioClientTransport {
+  override async close(): Promise<void> {
+    const child = Reflect.get(this, '_process') as ChildProcess | undefined;
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+      const closed = once(child, 'close');
+      child.stdin?.end();
+      await Promise.race([closed, setTimeout(10_000, undefined, { ref: false })]);
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      await closed;
+    }
+    await super.close();
+  }
+}
+
 /** The SDK's own client of a server behind `tally mcp wrap`, or of the bare server if no arguments of it are given. */
 export async function connectStdio(
   wrapped: readonly string[] | null,
@@ -28,7 +45,7 @@ export async function connectStdio(
     wrapped === null
       ? server
       : [TALLY, 'mcp', 'wrap', ...wrapped, ...(server.length > 0 ? ['--', process.execPath, ...server] : [])];
-  const transport = new StdioClientTransport({
+  const transport = new PatientTransport({
     command: process.execPath,
     args: [...args],
     env: { ...env },
@@ -44,6 +61,19 @@ export async function connectStdio(
   );
   await client.connect(transport);
   return { client, pid: transport.pid ?? 0, stderr: () => stderr };
+}
+
+/** The progress that a client is told from now on. Its own handlers miss what it reads together with the answer. */
+export function progressOf({ transport }: Client): readonly number[] {
+  const steps: number[] = [];
+  if (transport === undefined) throw new Error('It is not connected.');
+  const { onmessage } = transport;
+  transport.onmessage = (message, extra) => {
+    const { method, params } = message as { readonly method?: string; readonly params?: unknown };
+    if (method === 'notifications/progress') steps.push((params as { progress: number }).progress);
+    onmessage?.(message, extra);
+  };
+  return steps;
 }
 
 /** The receipt in a result, without which a call was not acknowledged. */

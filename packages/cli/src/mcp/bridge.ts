@@ -6,6 +6,7 @@ import type { Conversation } from './conversation.ts';
 import { InOrder } from './in-order.ts';
 import { isJson, messagesIn, requestsIn } from './message.ts';
 import { EventCutter, fieldOf } from './sse.ts';
+import { toldToEnd } from './told-to-end.ts';
 import { bodyOf, isPlain, send, typeOf } from './upstream.ts';
 
 /** Milliseconds before a stream is asked for again, where the server does not say. */
@@ -31,10 +32,7 @@ export interface BridgeOptions {
  */
 export async function runBridge(options: BridgeOptions): Promise<void> {
   const bridge = new Bridge(options);
-  const told = new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
-  await Promise.race([bridge.run(), told]);
+  await Promise.race([bridge.run(), toldToEnd()]);
   await bridge.end();
 }
 

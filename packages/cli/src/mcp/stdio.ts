@@ -4,14 +4,13 @@ import { ClientPipe } from './client-pipe.ts';
 import type { Conversation, Passage } from './conversation.ts';
 import { InOrder } from './in-order.ts';
 import { LineCutter } from './lines.ts';
+import { ENDING_SIGNALS } from './told-to-end.ts';
 
 /** How a server ended. */
 export interface ServerEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
-
-const PASSED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
  * Stands between this process's standard input and output and a server that it starts. Standard error is the server's own.
@@ -31,7 +30,7 @@ export async function runStdio(command: readonly string[], conversation: Convers
     // A terminal sends Ctrl-C to both processes.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) server.kill(signal);
   };
-  for (const signal of PASSED_SIGNALS) process.on(signal, passSignal);
+  for (const signal of ENDING_SIGNALS) process.on(signal, passSignal);
 
   const lines = new LineCutter();
   server.stdout.on('data', (chunk: Buffer) => {
@@ -65,7 +64,7 @@ export async function runStdio(command: readonly string[], conversation: Convers
   conversation.stopAsking();
   await conversation.end('unknown');
   await client.flush();
-  for (const signal of PASSED_SIGNALS) process.off(signal, passSignal);
+  for (const signal of ENDING_SIGNALS) process.off(signal, passSignal);
   return end;
 }
 

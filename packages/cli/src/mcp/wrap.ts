@@ -11,6 +11,7 @@ import { Conversation, type ConversationOptions } from './conversation.ts';
 import { policyOf } from './policy.ts';
 import { listenInFront } from './reverse-proxy.ts';
 import { runStdio, type ServerEnd } from './stdio.ts';
+import { beforeTheEnd, toldToEnd } from './told-to-end.ts';
 
 /** The options of `tally mcp wrap`, as they are typed. */
 export interface WrapOptions {
@@ -73,17 +74,17 @@ export async function wrap(command: readonly string[], options: WrapOptions): Pr
     }
     return { code: 0, signal: null };
   } finally {
-    await session.close();
+    // Clients tell it to end two seconds after they have closed its input.
+    await beforeTheEnd(() => session.close());
     remark(`The session is in ${session.path}.`);
   }
 }
 
 async function listenUntilToldToEnd(options: Parameters<typeof listenInFront>[0]): Promise<void> {
+  const told = toldToEnd();
   const proxy = await listenInFront(options);
   remark(`Listening on ${proxy.url}`);
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
+  await told;
   await proxy.close();
 }
 
