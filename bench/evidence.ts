@@ -12,6 +12,8 @@ import { memory, pinned, readyUrl, SERVE, stop } from './processes.ts';
 import type { Report } from './report.ts';
 
 const DEFAULT_RECEIPTS = 100_000;
+/** Rounds of what is compared, each after the other. */
+const ROUNDS = 5;
 /** Short, so that everything emitted is soon anchored. */
 const PERIOD_SECONDS = '5';
 
@@ -26,15 +28,30 @@ export async function evidence({ receipts = DEFAULT_RECEIPTS }: { receipts?: num
     const exported = await exportBundle(folder, bundle, receipts);
     log('verifying by the command line …');
     const byCli = await verifyByCli(bundle);
+    const policy = join(folder, 'witness-policy.txt');
+    const witnessed = await ratios(ROUNDS, async () => [
+      (await verifyByCli(bundle, '--witness-policy', policy)).seconds,
+      (await verifyByCli(bundle)).seconds,
+    ]);
     log('verifying in Chromium …');
     const inPage = await verifyInPage(bundle, folder);
     for (const found of [byCli.receipts, inPage.receipts]) {
       if (found !== receipts) throw new Error(`Of ${receipts} receipts the bundle holds ${found}.`);
     }
-    return report(receipts, exported, byCli, inPage);
+    return report(receipts, exported, byCli, witnessed, inPage);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The median of the ratios of two times. */
+async function ratios(rounds: number, times: () => Promise<readonly [number, number]>): Promise<number> {
+  const found: number[] = [];
+  while (found.length < rounds) {
+    const [one, other] = await times();
+    found.push(one / other);
+  }
+  return found.toSorted((a, b) => a - b)[rounds >> 1] ?? Number.NaN;
 }
 
 const log = (what: string): boolean => process.stderr.write(`${what}\n`);
@@ -85,13 +102,17 @@ interface ByCli {
   readonly most: number;
 }
 
-async function verifyByCli(bundle: string): Promise<ByCli> {
+async function verifyByCli(bundle: string, ...options: readonly string[]): Promise<ByCli> {
   const began = performance.now();
-  const args = [TALLY, 'evidence', 'verify', bundle, '--json'];
+  const args = [TALLY, 'evidence', 'verify', bundle, '--json', ...options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
   const { result, seen } = await watched(child, () => text(child.stdout));
-  const { intact, receipts } = JSON.parse(result) as { intact: boolean; receipts: number };
-  if (!intact) throw new Error(result);
+  const { intact, receipts, witnessed } = JSON.parse(result) as {
+    intact: boolean;
+    receipts: number;
+    witnessed: { satisfied: boolean } | null;
+  };
+  if (!intact || witnessed?.satisfied === false) throw new Error(result);
   return { seconds: (performance.now() - began) / 1000, receipts, most: Math.max(...seen) };
 }
 
@@ -114,7 +135,13 @@ async function watched<T>(
   }
 }
 
-function report(receipts: number, exported: Exported, byCli: ByCli, inPage: InPage): Report {
+function report(
+  receipts: number,
+  exported: Exported,
+  byCli: ByCli,
+  witnessed: number,
+  inPage: InPage,
+): Report {
   const { emitted, whole, rest, before, halves } = exported;
   const rows = [
     ['emitted over HTTP', emitted.rate, 'receipts/s'],
@@ -126,6 +153,7 @@ function report(receipts: number, exported: Exported, byCli: ByCli, inPage: InPa
     ['server memory, most in the first half', halves[0], 'MB'],
     ['server memory, most in the second half', halves[1], 'MB'],
     ['tally evidence verify', byCli.seconds, 's'],
+    ['the same with a policy of witnesses / without', witnessed, '×'],
     ['tally memory, most', byCli.most, 'MB'],
     ['enclosed page in Chromium', inPage.seconds, 's'],
     ['page heap, most', inPage.heap, 'MB'],

@@ -148,11 +148,19 @@ async function evaluate(family: Family, document: JsonObject, options: VerifyOpt
   const key = resolveKey(claims, trust);
   const contents = family.signed(document);
   const signed = canonicalBytes(contents);
+  const { transaction } = options;
+  const { issuedAt } = claims;
+  const facts = { issuedAt, transaction, anchors: trust.anchors, engine };
+  // An engine may verify several signatures at once.
+  const [signature, anchor] = await Promise.all([
+    signatureCheck(signed, claims.signature, key.publicKey, engine),
+    assessAnchor(family, document, options.anchor, facts),
+  ]);
   const integrityChecks: Check[] = [
     passed('format', `It has the members of ${family.name === 'profile' ? claims.profile : family.name}.`),
     sizeCheck(family, claims, document, signed.length),
     key.check,
-    await signatureCheck(signed, claims.signature, key.publicKey, engine),
+    signature,
   ];
   for (const counter of family.counterSignatures?.(document) ?? []) {
     integrityChecks.push(await counterCheck(signed, counter, trust, engine));
@@ -161,10 +169,6 @@ async function evaluate(family: Family, document: JsonObject, options: VerifyOpt
   const behind = await family.evidence?.(document, options.evidence, evidenceVerifier(options));
   if (behind !== undefined) integrityChecks.push(behind.check);
 
-  const { transaction } = options;
-  const { issuedAt } = claims;
-  const facts = { issuedAt, transaction, anchors: trust.anchors, engine };
-  const anchor = await assessAnchor(family, document, options.anchor, facts);
   const issuer = assessIssuer(claims, key.publicKey, trust, anchor.existedAt, family.keyPurpose);
   const second = family.pqSignature?.(document);
   const pqChecks =

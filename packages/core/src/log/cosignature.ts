@@ -6,7 +6,7 @@ import { concatBytes, utf8 } from '../encoding/bytes.ts';
 import { toUint64, uint64At } from '../encoding/uint64.ts';
 import { TallyError } from '../errors.ts';
 import { isBy, parseCheckpointText } from './checkpoint.ts';
-import { formatNote, formatSignature, noteKeyHash, parseNote } from './note.ts';
+import { formatNote, formatSignature, type NoteSignature, noteKeyHash, parseNote } from './note.ts';
 import type { VerifierKey } from './verifier-key.ts';
 
 /** The signature type of timestamped Ed25519 cosignatures (C2SP tlog-cosignature). */
@@ -61,9 +61,22 @@ export async function checkCosignature(
   const { text, signatures } = parseNote(note);
   parseCheckpointText(text);
   const keyHash = noteKeyHash(witness.name, COSIGNATURE, witness.publicKey);
+  const own = signatures.filter((line) => isBy(line, witness.name, keyHash));
+  return cosignedAt(text, own, witness, engine);
+}
+
+/**
+ * `checkCosignature` of a note that is parsed.
+ * @param own the signatures that claim to be the witness's
+ */
+export async function cosignedAt(
+  text: string,
+  own: readonly NoteSignature[],
+  witness: VerifierKey,
+  engine: Ed25519Engine,
+): Promise<number | null> {
   let latest: number | null = null;
-  for (const line of signatures) {
-    if (!isBy(line, witness.name, keyHash)) continue;
+  for (const line of own) {
     const time = line.signature.length === 72 ? uint64At(line.signature, 0) : null;
     if (time === null) return null;
     if (!(await verifyEd25519(engine, witness.publicKey, message(text, time), line.signature.slice(8)))) {

@@ -9,9 +9,8 @@ import {
   openCheckpoint,
   parseCheckpointText,
 } from '../log/checkpoint.ts';
-import { COSIGNATURE, checkCosignature } from '../log/cosignature.ts';
-import { noteKeyHash, parseNote } from '../log/note.ts';
-import type { VerifierKey } from '../log/verifier-key.ts';
+import { COSIGNATURE, cosignedAt } from '../log/cosignature.ts';
+import { type Note, noteKeyHash, parseNote } from '../log/note.ts';
 import { type Check, passed, unchecked } from '../receipts/family.ts';
 import { type AnchorAuthority, logsOf } from '../trust/authority.ts';
 import type { Rules } from './rules.ts';
@@ -59,10 +58,7 @@ export async function judgeCheckpoint(
   try {
     const logs = rules.logs.map(({ name, publicKey }) => ({ origin: name, publicKey }));
     const { origin } = await openByAny(note, logs.length > 0 ? logs : known, engine, signedBy);
-    const cosigned = new Set<string>();
-    for (const { name, key } of rules.witnesses) {
-      if (key !== null && (await hasCosigned(note, key, engine))) cosigned.add(name);
-    }
+    const cosigned = await cosignersOf(rules, parseNote(note), engine);
     const by = counted.filter((name) => cosigned.has(name));
     const tally = `${by.length} of the ${counted.length} witnesses of the policy cosigned this checkpoint of ${origin}`;
     if (!isMet(rules, cosigned)) return unmet(`${tally}; at least ${required} must have.`, by);
@@ -112,15 +108,35 @@ async function openByAny(
   throw fault;
 }
 
-/** @throws checkpoint_signature_invalid for a cosignature that says to be of the key and is not good */
-async function hasCosigned(note: string, key: VerifierKey, engine: Ed25519Engine): Promise<boolean> {
-  if ((await checkCosignature(note, key, engine)) !== null) return true;
-  const keyHash = noteKeyHash(key.name, COSIGNATURE, key.publicKey);
-  if (!parseNote(note).signatures.some((line) => isBy(line, key.name, keyHash))) return false;
-  throw new TallyError(
-    'checkpoint_signature_invalid',
-    `The cosignature of ${key.name} does not cover this checkpoint.`,
+/**
+ * Names of the witnesses of a policy that cosigned a checkpoint. Their signatures are verified side by side.
+ * @throws checkpoint_signature_invalid for a cosignature that says to be of such a key and is not good
+ */
+async function cosignersOf(
+  { witnesses }: Rules,
+  { text, signatures }: Note,
+  engine: Ed25519Engine,
+): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(
+    witnesses.map(async ({ name, key }) => {
+      if (key === null) return null;
+      const keyHash = noteKeyHash(key.name, COSIGNATURE, key.publicKey);
+      const own = signatures.filter((line) => isBy(line, key.name, keyHash));
+      if (own.length === 0) return null;
+      return { name, key, isGood: (await cosignedAt(text, own, key, engine)) !== null };
+    }),
   );
+  const cosigned = new Set<string>();
+  for (const { name, key, isGood } of found.filter((one) => one !== null)) {
+    if (!isGood) {
+      throw new TallyError(
+        'checkpoint_signature_invalid',
+        `The cosignature of ${key.name} does not cover this checkpoint.`,
+      );
+    }
+    cosigned.add(name);
+  }
+  return cosigned;
 }
 
 /** Whether the quorum has witnessed what these witnesses cosigned. Groups come after their members. */
