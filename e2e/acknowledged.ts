@@ -25,7 +25,7 @@ export class Acknowledged {
    * @param patienceMs milliseconds within which it must be answered
    * @throws when the connection breaks, there is no answer in time, or the status is another one
    */
-  async mint(url: string, patienceMs = 10_000): Promise<number> {
+  async mint(url: string, patienceMs = 30_000): Promise<number> {
     const body = { input: `${this.#name} ${this.#asked++}`, purpose: 'fault' };
     const { status, text } = await post(`${url}/v1/receipt/free`, body, {}, AbortSignal.timeout(patienceMs));
     const answer = JSON.parse(text) as { receipt_id?: string; code?: string };

@@ -204,7 +204,7 @@ describe('models', () => {
 describe('a client that stops', () => {
   it('stops the upstream, and is billed for what it got', async () => {
     const pieces = Array.from({ length: 500 }, () => 'word ');
-    front.upstream.play({ pieces, everyMs: 10 });
+    front.upstream.play({ pieces, everyMs: 50 });
     const hungUp = front.upstream.hungUp();
     const { data: stream, response } = await client.chat.completions
       .create({ model: MODEL, messages, stream: true })
@@ -217,7 +217,7 @@ describe('a client that stops', () => {
       left = performance.now();
       stream.controller.abort();
     }
-    expect((await hungUp) - left).toBeLessThan(2_500);
+    expect((await hungUp) - left).toBeLessThan(12_500);
     const id = response.headers.get('x-receipt-id');
     await expect.poll(async () => (await fetch(`${front.url}/v1/receipt/${id}`)).status).toBe(200);
     const receipt = (await (await fetch(`${front.url}/v1/receipt/${id}`)).json()) as { call: object };

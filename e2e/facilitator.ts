@@ -67,7 +67,7 @@ export async function startFacilitator(): Promise<TestFacilitator> {
         rpcUrl,
         chainId: 31_337,
         account: devAccount('facilitator'),
-        timeoutMs: 10_000,
+        timeoutMs: 60_000,
       });
     },
     behave: (next) => {

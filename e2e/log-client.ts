@@ -129,7 +129,7 @@ export interface LogStatus {
   readonly chain: { readonly network: string; readonly chain_id: number; readonly address: string } | null;
 }
 
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 20_000;
 
 export async function getJson<T = JsonObject>(url: string): Promise<T> {
   return (await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })).json() as Promise<T>;

@@ -143,7 +143,7 @@ const columns = [
 
 /** Flips a bit of a column: of a row and at a place that chance chooses, or of the row that `where` names. */
 function flip(database: string, table: string, column: string, where = 'true'): string {
-  const connection = new DatabaseSync(database);
+  const connection = new DatabaseSync(database, { timeout: 60_000 });
   const pick = `select rowid as id, ${column} as value from ${table} where ${where} order by random() limit 1`;
   const { id, value } = connection.prepare(pick).get() as { id: number; value: string | Uint8Array };
   const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(value);

@@ -12,7 +12,7 @@ const READERS = 4;
 const BATCH = Math.min(5_000, LEAVES / 200);
 /** So many proofs are checked while the log grows, by and large. */
 const PROOFS = LEAVES / 10;
-const TIMEOUT = 60_000 + 5 * LEAVES;
+const TIMEOUT = 300_000 + 5 * LEAVES;
 
 let chain: PostingChain;
 let env: Env;

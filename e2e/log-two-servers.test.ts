@@ -151,7 +151,9 @@ describe('two servers on one database', () => {
     const loads = servers.map(loadOn);
     await untilAnchored(servers[0].url, placed.answered + 300);
     for (const load of loads) await load.stop();
-    expect(new Set(await Promise.all(servers.map(leads)))).toEqual(new Set([true, false]));
+    await expect
+      .poll(async () => new Set(await Promise.all(servers.map(leads))))
+      .toEqual(new Set([true, false]));
     await expectOneLog();
     const postings = (await chain.posted()).length;
     expect(await fsck(env, chain.anvil.rpcUrl)).toMatchObject({

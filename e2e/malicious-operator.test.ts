@@ -105,7 +105,7 @@ beforeAll(async () => {
   first = await anchored('first');
   const { code, stderr } = await client('trust', 'fetch', url, '--out', trust);
   assert.equal(code, 0, stderr);
-}, 120_000);
+});
 afterAll(async () => {
   front.closeAllConnections();
   front.close();
@@ -156,7 +156,7 @@ it('drops a receipt from a bundle: the bundle convicts him', async () => {
   };
   const verify = (bundle: string) => verifier('evidence', 'verify', bundle, '--trust', trust, '--json');
   expect(await verify(await exported('whole.zip'))).toMatchObject({ code: 0 });
-  const database = new DatabaseSync(join(file('data'), 'tally.db'));
+  const database = new DatabaseSync(join(file('data'), 'tally.db'), { timeout: 60_000 });
   expect(database.prepare('DELETE FROM receipts WHERE id = ?').run(ids[1] ?? '').changes).toBe(1);
   database.close();
   const { code, stdout } = await verify(await exported('short.zip'));

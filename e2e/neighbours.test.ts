@@ -89,7 +89,7 @@ describe.skipIf(!hasNeighbour())('the release before this one (skipped where the
       async () => [byOlder.receipts, byNewer.receipts],
       ([a = 0, b = 0]) => a > seen + 10 && b > 10,
     );
-    expect(await leads(older)).toBe(true);
+    await expect.poll(() => leads(older)).toBe(true);
     await Promise.all([olderLoad.stop(), newerLoad.stop()]);
     await byOlder.expectPlaced(older.url, key);
     await byNewer.expectPlaced(newer.url, key);

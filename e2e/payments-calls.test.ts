@@ -176,11 +176,13 @@ describe('a call by upto', () => {
 
   it('in two at once is one', async () => {
     const before = await service.usdc(bob.address);
-    service.upstream.play({ fault: { kind: 'slow_first_byte', ms: 500 } });
-    const responses = await Promise.all([
-      chat(bob),
-      chat(bob, { messages: [{ role: 'user', content: 'b' }] }),
-    ]);
+    const { promise: until, resolve: letGo } = Promise.withResolvers<void>();
+    service.upstream.play({ fault: { kind: 'held', until } });
+    const calls = [chat(bob), chat(bob, { messages: [{ role: 'user', content: 'b' }] })];
+    // One is refused while the other is under way.
+    await Promise.race(calls);
+    letGo();
+    const responses = await Promise.all(calls);
     const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([200, 409]);
     expect(before - (await service.usdc(bob.address))).toBeLessThanOrEqual(7n);

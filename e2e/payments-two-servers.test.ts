@@ -28,7 +28,7 @@ beforeAll(async () => {
     chainId: 31_337,
     usdc: DEV_USDC,
     confirmations: 1,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
   });
   facilitator = await startFacilitator();
   facilitator.use(anvil.rpcUrl);

@@ -70,7 +70,7 @@ export async function startPostingChain(folder: string): Promise<PostingChain> {
 /** The reader by which an auditor asks a node. */
 export function readerOf(rpcUrl: string): Promise<ChainReader> {
   const finality = { kind: 'confirmations', count: 1 } as const;
-  return openChainReader({ rpcUrl, chainId: CHAIN_ID, finality, timeoutMs: 5_000 });
+  return openChainReader({ rpcUrl, chainId: CHAIN_ID, finality, timeoutMs: 60_000 });
 }
 
 async function transactionOf({ rpcUrl }: TestAnvil, txHash: string): Promise<AnchorTransaction | null> {

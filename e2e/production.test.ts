@@ -14,7 +14,7 @@ async function run(args: readonly string[], env: Env): Promise<string> {
 const json = async (url: string): Promise<JsonObject> => (await fetch(url)).json() as Promise<JsonObject>;
 const status = async (url: string): Promise<number> => (await fetch(url)).status;
 const until = (holds: () => Promise<void>): Promise<void> =>
-  vi.waitFor(holds, { timeout: 20_000, interval: 50 });
+  vi.waitFor(holds, { timeout: 60_000, interval: 50 });
 
 it('a production service: keys with an offline root, trust by hand, a rotation, a revocation', async () => {
   const folder = temporaryFolder();

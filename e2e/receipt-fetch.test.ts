@@ -84,7 +84,7 @@ describe('receiptFetch under the openai client', () => {
     expect({ passed, protocol }).toEqual({ passed: null, protocol: 'chat' });
     const service = createClient({ baseUrl: front.url });
     // The call is billed after its client has left.
-    const { receipt } = await vi.waitFor(() => service.getReceipt(receiptId), { timeout: 30_000 });
+    const { receipt } = await vi.waitFor(() => service.getReceipt(receiptId), { timeout: 60_000 });
     expect(receipt).toMatchObject({ call: { stream: true, complete: false } });
     expect(await verifyCall({ ...call, receipt, trust: front.trust })).toMatchObject({ valid: true });
   });

@@ -351,7 +351,7 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
   },
   listReceipts: async ({ client, keyId }) => {
     const listed = async () => (await client.listReceipts({ key: keyId, limit: 1 })).data;
-    await expect.poll(listed, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(listed).toHaveLength(1);
     expect((await client.listReceipts({ receiptId: 'r', requestHash: 'ab', to: 1 })).data).toEqual([]);
     const ofCalls = { provider: 'none', status: 'error', tag: 'a:b', minCost: '0', maxCost: '1' } as const;
     expect((await client.listReceipts(ofCalls)).data).toEqual([]);
@@ -361,7 +361,7 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
     await session.close();
     const listed = async () => (await client.listSessions({ key: keyId, limit: 5 })).data;
     await expect
-      .poll(listed, { timeout: 10_000 })
+      .poll(listed)
       .toContainEqual(expect.objectContaining({ session: session.id, receipts: 2, calls: 0 }));
   },
   signStreamHead: async ({ tenant, tenantId }) => {
@@ -378,12 +378,12 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
     const { receipt } = await tenant.emitTenantReceipt(tenantId, { input: 'listed' });
     const receiptId = receipt.receipt.id;
     const listed = async () => (await tenant.listTenantReceipts(tenantId, { receiptId })).data;
-    await expect.poll(listed, { timeout: 10_000 }).toMatchObject([{ receipt_id: receiptId }]);
+    await expect.poll(listed).toMatchObject([{ receipt_id: receiptId }]);
   },
   listCalls: async ({ client }) => {
     await calledModel(client);
     const listed = async () => (await client.listCalls({ status: 'ok', limit: 1 })).data;
-    await expect.poll(listed, { timeout: 10_000 }).toMatchObject([{ model: LOCAL_MODEL, status: 200 }]);
+    await expect.poll(listed).toMatchObject([{ model: LOCAL_MODEL, status: 200 }]);
     expect(
       (await client.listCalls({ receiptId: 'r_env_1803902400_0123456789ab', minCost: '0' })).data,
     ).toEqual([]);
@@ -391,14 +391,12 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
   countCalls: async ({ client }) => {
     await calledModel(client);
     const counted = async () => (await client.countCalls({ bucket: 'day', by: 'model' })).data;
-    await expect
-      .poll(counted, { timeout: 10_000 })
-      .toContainEqual(expect.objectContaining({ by: LOCAL_MODEL }));
+    await expect.poll(counted).toContainEqual(expect.objectContaining({ by: LOCAL_MODEL }));
   },
   getCall: async ({ client }) => {
     const id = await calledModel(client);
     const found = async () => client.getCall(id).catch(() => null);
-    await expect.poll(found, { timeout: 10_000 }).toMatchObject({ id, timeline: expect.any(Array) });
+    await expect.poll(found).toMatchObject({ id, timeline: expect.any(Array) });
   },
   followCalls: async ({ client }) => {
     const ended = new AbortController();

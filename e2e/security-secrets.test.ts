@@ -179,7 +179,7 @@ it('prompts and answers are neither logged nor kept, however a call ends', async
 });
 
 it('prompts and answers are kept where operator and caller both say so, and then encrypted', async () => {
-  const front = await serveLoud({ TALLY_KEEP_CONTENT_DAYS: '1' });
+  const front = await serveLoud({ TALLY_KEEP_CONTENT_DAYS: '1', TALLY_IDLE_TIMEOUT_MS: '60000' });
   const { url, upstream, dataDir } = front;
   upstream.always({ pieces: [TOLD] });
   const contentOf = async (body: JsonObject): Promise<{ readonly status: number; readonly text: string }> => {

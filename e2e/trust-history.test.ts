@@ -110,7 +110,7 @@ beforeAll(async () => {
   receipts = [first, second, await anchored('of the second log')];
   today = await (await fetch(`${served.url}/.well-known/trust.json`)).text();
   writeFileSync(bundles[2] ?? '', today);
-}, 120_000);
+});
 
 describe('a bundle after its posting account and then its log were replaced', () => {
   it('has both in its history, with their times, and names the bundle before', () => {

@@ -125,7 +125,7 @@ describe.each(databases)('two workers on %s', (_, database) => {
   });
 
   it('share one port, and the chain that the first process started', async () => {
-    expect(await metric(server.url, 'tally_workers')).toBe(WORKERS);
+    await untilAllServe(server.url);
     const workers = workersOf(server);
     expect(workers).toHaveLength(WORKERS);
     const guards = [server.pid, ...workers].flatMap((pid) =>
@@ -144,7 +144,7 @@ describe.each(databases)('two workers on %s', (_, database) => {
     await Promise.all(
       Array.from({ length: 40 }, () => fetch(`${server.url}/healthz`, { headers: { connection: 'close' } })),
     );
-    expect(await metric(server.url, series)).toBe(40);
+    await expect.poll(() => metric(server.url, series)).toBe(40);
   });
 
   it('all reload', async () => {
@@ -172,7 +172,7 @@ describe.each(databases)('two workers on %s', (_, database) => {
     expect(load.broken.map((error) => (error as Error).name)).not.toContain('TimeoutError');
     await load.acknowledged.expectKept(server.url);
     expect(workersOf(server)).not.toContain(killed);
-    expect(await metric(server.url, 'tally_worker_restarts_total')).toBe(1);
+    await expect.poll(() => metric(server.url, 'tally_worker_restarts_total')).toBe(1);
     const after = await metric(
       server.url,
       'http_requests_total{route="/v1/receipt/free",method="POST",status="200"}',
@@ -218,7 +218,7 @@ describe('workers', () => {
       timeout: 120_000,
       interval: 20,
     });
-    expect(await metric(url, 'tally_workers')).toBe(WORKERS);
+    await untilAllServe(url);
     await (await starting).kill('SIGTERM');
   });
 
@@ -253,9 +253,11 @@ describe('workers', () => {
       TALLY_SOCKET_MODE: '600',
     });
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const asked = request({ socketPath: path, path: '/metrics' }).end();
-    const answer = await new Promise<NodeJS.ReadableStream>((resolve) => asked.once('response', resolve));
-    expect(await text(answer)).toContain(`tally_workers ${WORKERS}\n`);
+    const metrics = async () => {
+      const asked = request({ socketPath: path, path: '/metrics' }).end();
+      return text(await new Promise<NodeJS.ReadableStream>((resolve) => asked.once('response', resolve)));
+    };
+    await expect.poll(metrics).toContain(`tally_workers ${WORKERS}\n`);
     await server.kill('SIGTERM');
   });
 });

@@ -52,7 +52,7 @@ it('by its name it is 404 with a code of its own', async () => {
   expect(asksForTheGone()).toBe(1);
 });
 
-it('is shown as gone in the list of models, and in the next signed status', { timeout: 90_000 }, async () => {
+it('is shown as gone in the list of models, and in the next signed status', async () => {
   const models = await getJson('/v1/compute/models');
   const listed = (models['data'] as JsonObject[]).find(({ id }) => id === GONE);
   expect(listed).toMatchObject({ svc: { health: { state: 'down', code: 'model_gone' } } });

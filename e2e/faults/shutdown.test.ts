@@ -76,7 +76,7 @@ describe('SIGTERM under load, with open streams', () => {
       TALLY_HOME: temporaryFolder(),
       TALLY_DATA_DIR: dataDir,
       TALLY_DEVNET: 'off',
-      TALLY_LAME_DUCK_SECONDS: '3',
+      TALLY_LAME_DUCK_SECONDS: '8',
       TALLY_DRAIN_SECONDS: '4',
       OPENAI_BASE_URL: `${upstream.url}/v1`,
       TALLY_CONFIG: MODELS_FILE,

@@ -13,9 +13,15 @@ export function must(command: string, args: readonly string[], cwd: string): str
   return stdout;
 }
 
+/** Compiles every package where its sources have changed. Files of tests that run side by side do so one after the other. */
+export function compilePackages(): void {
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  must('flock', ['dist/compile.lock', 'npm', 'run', '--silent', 'compile'], root);
+}
+
 /** Compiles and packs every package. Returns the paths of the tarballs, by the names of the packages. */
 export function packPackages(folder: string): ReadonlyMap<string, string> {
-  must('npm', ['run', '--silent', 'compile'], root);
+  compilePackages();
   must(process.execPath, ['scripts/pack.js', '--to', folder], root);
   return new Map(
     readdirSync(folder).map((file) => [/^tallystick-([a-z-]+)-\d/.exec(file)?.[1] ?? '', join(folder, file)]),

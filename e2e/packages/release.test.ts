@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { must } from './install.ts';
+import { compilePackages, must } from './install.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tally-release-test-'));
@@ -12,6 +12,7 @@ const read = (file: string): string => readFileSync(join(to, file), 'utf8');
 let said: string;
 
 beforeAll(() => {
+  compilePackages();
   said = must(process.execPath, ['scripts/release.ts', '--dry-run', '--skip-tests', '--to', to], root);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -12,8 +12,9 @@ import {
   type Trust,
   trustOf,
   verifyCall,
+  verifySession,
 } from '@tallystick/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { withModels } from '../../packages/server/test/models.ts';
 import { startUpstream, type Upstream } from '../../packages/server/test/upstream.ts';
 import { installInto } from '../packages/install.ts';
@@ -136,6 +137,14 @@ async function expectSession(
   const names = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   expect(names).toHaveLength(1);
   const file = join(folder, names[0] ?? '');
+  // Nobody waits for the closing, which waits for the receipts of the calls.
+  await vi.waitFor(
+    async () => {
+      const { state } = await verifySession(readFileSync(file), { now: Date.now() });
+      expect(state).toBe('closed');
+    },
+    { timeout: 60_000 },
+  );
   const { key_id: key } = JSON.parse(readFileSync(join(tallyHome(), 'recorder.json'), 'utf8')) as {
     key_id: string;
   };

@@ -32,7 +32,6 @@ describe('a full disk', () => {
     await until(
       () => metric(service.url, 'log_lines_dropped_total'),
       (dropped) => dropped > 0,
-      READY_TRUE_SECONDS,
     );
     expect(await readiness(service.url)).toBe(200);
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { emptyRoot } from '@tallystick/core';
+import { vi } from 'vitest';
 import { freePort } from '../../packages/server/test/postgres.ts';
 import { goProgram } from './go-modules.ts';
 
@@ -47,7 +48,9 @@ export async function startLitewitness(name: string, folder: string): Promise<Li
       child.kill('SIGINT');
       await exited;
     };
-    return { stop, verifierKey: await announcedKey(child.stderr) };
+    const verifierKey = await announcedKey(child.stderr);
+    await vi.waitFor(() => fetch(`http://${address}/`), { timeout: 60_000 });
+    return { stop, verifierKey };
   }
   let running = await start();
   const { verifierKey } = running;

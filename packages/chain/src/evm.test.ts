@@ -19,7 +19,7 @@ describe('an account on a chain', () => {
       network: 'devnet',
       secretKey: randomBytes(32),
       finality: { kind: 'confirmations', count: 1 },
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
       ...change,
     });
   }
@@ -74,7 +74,7 @@ describe('an account on a chain', () => {
       rpcUrl: anvil.rpcUrl,
       chainId: 31_337,
       finality: { kind: 'finalized' },
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
     });
     expect(await reader.transaction(txHash)).toEqual({
       from: chain.address,

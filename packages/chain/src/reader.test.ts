@@ -106,7 +106,7 @@ describe('a transaction of another’s making', () => {
       network: 'devnet',
       secretKey: new Uint8Array(32).fill(1),
       finality: { kind: 'confirmations', count: 1 },
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
     });
     await anvil.rpc('anvil_setBalance', chain.address, '0xde0b6b3a7640000');
     const data = Uint8Array.of(1, 2, 3);

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await here(['trust', 'fetch', '--out', at('bundle.json')]);
   await here(['mint', '--text', 'hello', '--out', receipt]);
   await keyed(['anchor', receipt, '--wait', '--out', anchor]);
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await devnet.stop();

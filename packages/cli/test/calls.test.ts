@@ -32,7 +32,7 @@ beforeAll(async () => {
   key = JSON.parse(
     (await tally(['apikey', 'create', '--tier', 'pro', '--json'], { env: service.env })).stdout,
   ).key;
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   remove();
@@ -44,7 +44,7 @@ describe('tally calls', () => {
     ids = [await call({ step: '1' }), await call({ step: '2' }), await call({ step: '3' })];
     const listed = async () => (await jsonOf(['calls', 'list'])).data.length === 3;
     await vi.waitUntil(listed, 60_000);
-  }, 90_000);
+  });
 
   test('lists calls, newest first, by page and by filter', async () => {
     const first = await jsonOf(['calls', 'list', '--limit', '2']);
@@ -134,4 +134,4 @@ test('tally webhook makes, changes, tests, lists and deletes webhooks', async ()
   expect(await jsonOf(['webhook', 'delete', id])).toEqual({ id, deleted: true });
   const gone = await here(['webhook', 'deliveries', id, '--json']);
   expect([gone.code, JSON.parse(gone.stdout).error.code]).toEqual([1, 'webhook_not_found']);
-}, 120_000);
+});

@@ -302,7 +302,7 @@ describe('tally status --watch', () => {
       .map((line) => (JSON.parse(line) as { standing: string }).standing);
     expect([code, seen]).toEqual([1, ['current', 'stale', 'current', 'rolled_back']]);
     expect(stderr).toContain('Trying again later.');
-  }, 20_000);
+  });
 });
 
 describe('wrong usage', () => {

@@ -186,7 +186,7 @@ describe.each(DATABASES)('the issuer registry on %s', (database) => {
         const { json } = await service.get('/.well-known/trust.json');
         expect((json.issuers as JsonObject[]).map(({ did }) => did)).toContain(DID);
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     const published = (await service.get('/.well-known/trust.json')).text;
     const { bundle } = await checkTrustBundle(JSON.parse(published), { now: now() });

@@ -26,11 +26,11 @@ test('the time of an upload starts anew with each piece that is sent', async () 
   const service = await loopback(answer(200));
   async function* pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     for (let piece = 0; piece < 4; piece++) {
-      await setTimeout(500);
+      await setTimeout(1_500);
       yield Uint8Array.of(0x20);
     }
   }
-  const transport = createTransport({ baseUrl: service.url, timeoutMs: 1_500, retries: 0 });
+  const transport = createTransport({ baseUrl: service.url, timeoutMs: 5_000, retries: 0 });
   await transport.upload('/', piecesUpload({ pieces, repeatable: false }));
   expect(service.arrived).toMatchObject([{ body: '    ' }]);
 });

@@ -84,6 +84,8 @@ describe.each(DATABASES)('anchoring on %s', (database) => {
     const proof = await vi.waitFor(async () => {
       const reply = await ask(`/v1/anchor/${anchor_ref}`, 'text/plain');
       expect(reply.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+      // The witnesses cosign after it is published.
+      expect(reply.text.match(/^— /gm)).toHaveLength(3);
       return reply;
     }, 60_000);
     expect(proof.headers.get('vary')).toBe('Accept');

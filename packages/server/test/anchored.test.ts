@@ -217,9 +217,9 @@ describe.each(DATABASES)('from a hash to its anchor, on %s and a real chain', (d
   it('the status and the metrics follow, and nothing of it is lost over a restart', async () => {
     const status = (await service.get('/v1/log')).json;
     expect(status).toMatchObject({ anchored_size: 3, posting: 'ok' });
-    const { text } = await service.get('/metrics');
-    expect(text).toContain('anchor_log_anchored_size 3');
-    expect(text).toContain('anchor_posting_state{state="finalized"} 1');
+    const metrics = async () => (await service.get('/metrics')).text;
+    await expect.poll(metrics).toContain('anchor_log_anchored_size 3');
+    await expect.poll(metrics).toContain('anchor_posting_state{state="finalized"} 1');
     await service.restart();
     expect((await service.get(`/v1/anchor/by-hash/${hashOf('x')}`)).json).toEqual(anchored.json);
     expect((await service.get('/.well-known/trust.json')).json.version).toBe(1);

@@ -51,7 +51,7 @@ export interface AnchoringOptions {
 }
 
 export function openTestChain(options: Pick<ChainOptions, 'rpcUrl' | 'secretKey' | 'finality'>): Chain {
-  return openEvmChain({ ...options, chainId: 31_337, network: 'devnet', timeoutMs: 5000 });
+  return openEvmChain({ ...options, chainId: 31_337, network: 'devnet', timeoutMs: 60_000 });
 }
 
 export async function openAnchoring(options: AnchoringOptions): Promise<Anchoring> {

@@ -112,7 +112,7 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
       rowsOf(await get(`/v1/receipts${query}`, headers));
     const found = async (query: string, headers: Headers = owner): Promise<string[]> =>
       (await receipts(query, headers)).map(({ receipt_id: id }) => textOf(id)).toSorted();
-    await vi.waitFor(async () => expect(await found('')).toEqual(ids.toSorted()), 30_000);
+    await vi.waitFor(async () => expect(await found('')).toEqual(ids.toSorted()), 60_000);
 
     const [row] = await receipts(`?receipt_id=${first}`, owner);
     const [call] = await listed(owner, 1, `?receipt_id=${first}`);

@@ -31,7 +31,7 @@ describe.each(DATABASES)('a model that rests, at two services on one database, %
     const model = pipeline.catalogue.find(MODEL);
     if (model === null) throw new Error('The catalogue has the model.');
     await vi.waitFor(() => expect(pipeline.health.available(model)).toBe(false), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 20,
     });
     const named = await other.chat();

@@ -77,7 +77,7 @@ it.each(SPOKEN.map((spoken) => [spoken.name, spoken] as const))(
     file.close();
     const path = `/v1/receipt/${response.headers.get('x-receipt-id')}`;
     const receipt = async () => (await routed.service.get(path)).json;
-    await expect.poll(receipt, { timeout: 30_000 }).toMatchObject({
+    await expect.poll(receipt).toMatchObject({
       // The end of the answer, which would have carried svc, was not sent.
       call: { complete: spoken.endsApart },
       // Of all that the client got, which has no svc.

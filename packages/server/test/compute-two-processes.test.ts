@@ -43,7 +43,7 @@ describe.each(DATABASES)('the same Idempotency-Key at two services on one databa
 
   const spent = async () => -(await one.balance('development')).balance;
   const asked = () => one.upstream.requests.length;
-  const untilAsked = (count: number) => vi.waitFor(() => expect(asked()).toBe(count), { timeout: 30_000 });
+  const untilAsked = (count: number) => vi.waitFor(() => expect(asked()).toBe(count), { timeout: 60_000 });
   const amountIn = (receipt: JsonObject | undefined) =>
     ((receipt ?? {})['settlement'] as JsonObject | undefined)?.['amount'];
 

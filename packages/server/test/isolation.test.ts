@@ -109,7 +109,7 @@ describe.each(DATABASES)('what belongs to a caller, on %s', (database) => {
       const rows = await listed();
       expect(rows).toHaveLength(1);
       return rows;
-    }, 20_000);
+    }, 60_000);
     party.known['receipt_id'] = id;
     party.known['request_hash'] = textOf(row?.['request_hash']);
   };
@@ -218,9 +218,9 @@ describe.each(DATABASES)('what belongs to a caller, on %s', (database) => {
       const party = partyOf(name);
       const isListed = async () =>
         (await get(party, `${path}?receipt_id=${party.known['emitted']}`)).text.includes('receipt_id');
-      await vi.waitUntil(isListed, 20_000);
+      await vi.waitUntil(isListed, 60_000);
     }
-  }, 180_000);
+  });
   afterAll(() => routed.close());
 
   it('is named here, with every parameter of each read', () => {
@@ -274,7 +274,7 @@ describe.each(DATABASES)('what belongs to a caller, on %s', (database) => {
       // Where nobody is shown anything, nothing was tried.
       expect([...shown].toSorted()).toEqual(SHOWN_TO[operationId]?.toSorted());
     },
-    240_000,
+    600_000,
   );
 
   it('is shown to whoever pays for the key that it was made with', async () => {
@@ -323,7 +323,7 @@ describe.each(DATABASES)('what belongs to a caller, on %s', (database) => {
       }
       expect([...shown].toSorted()).toEqual(SHOWN_TO[list]?.toSorted());
     },
-    240_000,
+    600_000,
   );
 
   it('is in sessions that add up its own calls and receipts alone', async () => {
@@ -374,7 +374,7 @@ describe.each(DATABASES)('what belongs to a caller, on %s', (database) => {
         expect([200, 429], `${reader.name} ${filter}`).toContain(answer.status);
         return answer.status === 200 ? answer.body : null;
       },
-      { timeout: 20_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     const stream = (body as ReadableStream<BufferSource>).pipeThrough(new TextDecoderStream()).getReader();
     await stream.read();
@@ -432,7 +432,7 @@ describe.each(DATABASES)('what belongs to a caller, on %s', (database) => {
     const tried = new Set(found.map(([filter]) => filter.split('=')[0]));
     const names = readOf('followCalls').parameters.filter((name) => name !== 'receipt_id');
     expect(names.filter((name) => !tried.has(name))).toEqual([]);
-  }, 240_000);
+  }, 600_000);
 
   /** The filters of a read with values of the rows of a caller. */
   const filtersOf = (operationId: string, known: Party['known']): string[] =>

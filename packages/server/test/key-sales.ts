@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import type { EndedTransfer, OrderRow } from '../../payments/src/treasury-store.ts';
 import { collect } from '../../store/test/test-database.ts';
 import { hashOf } from './hashes.ts';
@@ -32,9 +32,12 @@ export function useKeySales() {
   afterAll(async () => {
     await Promise.all([chain.anvil.stop(), mailbox.close(), hook.close()]);
   });
+  // A service watches and delivers when a test says so, and never between two of its steps.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
   afterEach(async () => {
     mailbox.accepts(true);
     for (const one of services.splice(0)) await one.close();
+    vi.useRealTimers();
   });
 
   const balanceOf = async (account: string): Promise<bigint> =>

@@ -60,7 +60,7 @@ describe.each(DATABASES)('lists on %s', (database) => {
     const isAllListed = async (): Promise<boolean> =>
       (await isListed(one, 3)) && (await isListed(other, 1)) && isListed(tenant.headers, 1);
     await vi.waitUntil(isAllListed, 60_000);
-  }, 120_000);
+  });
   afterAll(() => service.close());
 
   const QUERIES = [

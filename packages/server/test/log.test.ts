@@ -82,7 +82,7 @@ describe('the log over HTTP', () => {
     const expected = hashes.map((hash) => `0020${Buffer.from(hash, 'base64url').toString('hex')}`);
     expect(toHex(entries.bytes)).toBe(expected.join(''));
     expect((await service.get('/v1/log')).json).toMatchObject({ accepted: 3, tree_size: 3 });
-    expect((await service.get('/metrics')).text).toContain('anchor_log_tree_size 3');
+    await expect.poll(async () => (await service.get('/metrics')).text).toContain('anchor_log_tree_size 3');
   });
 
   it.each([
@@ -106,7 +106,12 @@ describe('the log over HTTP', () => {
   });
 
   it('keeps its origin over restarts, and gives way to none', async () => {
-    const { text } = await service.get('/checkpoint');
+    // The witnesses cosign after it is published.
+    const { text } = await vi.waitFor(async () => {
+      const reply = await service.get('/checkpoint');
+      expect(reply.text.match(/^— /gm)).toHaveLength(3);
+      return reply;
+    }, 60_000);
     await service.restart();
     expect((await service.get('/checkpoint')).text).toBe(text);
     expect((await service.get('/.well-known/trust.json')).json).toMatchObject({

@@ -435,6 +435,7 @@ describe('the transport', () => {
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
     expect((await routed.post('/mcp', cancelled, session)).status).toBe(202);
     expect(await (await called).text()).toBe('');
+    await expect.poll(async () => (await routed.balance('development')).reserved).toBe(0n);
     await routed.expectBalanced();
   });
 

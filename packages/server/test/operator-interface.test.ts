@@ -122,7 +122,7 @@ describe.each(DATABASES)('the operator, at two services on one database, %s', (d
     return health.available(model);
   };
   const untilAvailable = (routed: Routed, expected: boolean): Promise<unknown> =>
-    vi.waitFor(() => expect(availableAt(routed)).toBe(expected), { timeout: 30_000, interval: 20 });
+    vi.waitFor(() => expect(availableAt(routed)).toBe(expected), { timeout: 60_000, interval: 20 });
   const modelPath = `/v1/operator/models/${encodeURIComponent(MODEL)}`;
   const modelAt = async (routed: Routed) => {
     const { models } = (await routed.service.get(OVERVIEW, headers)).json as unknown as {

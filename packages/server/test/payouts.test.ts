@@ -33,6 +33,8 @@ beforeAll(async () => {
 afterAll(() => chain.anvil.stop());
 beforeEach(async () => {
   service = await startPaidService(chain);
+  // Its timers would post, send and end things between the steps of a test.
+  await service.services.treasury?.close();
   const treasuryKeyFile = join(service.config.dataDir, 'treasury.key');
   writeFileSync(treasuryKeyFile, devSecretKey('treasury'), { mode: 0o600 });
   const { config } = service;
@@ -46,7 +48,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-const place = () => ({ rpcUrl: chain.anvil.rpcUrl, chainId: 31_337, confirmations: 1, timeoutMs: 5_000 });
+const place = () => ({ rpcUrl: chain.anvil.rpcUrl, chainId: 31_337, confirmations: 1, timeoutMs: 60_000 });
 const token = () => openTokenChain({ ...place(), usdc: DEV_USDC });
 
 function openTestWallet(): Wallet {

@@ -56,7 +56,7 @@ export async function startPostgres(): Promise<TestPostgres> {
       for (const pid of new Set([...children, ...childrenOf(first)])) signalIfThere(pid, name);
     },
     restart: async () => {
-      await vi.waitFor(() => server.start(), { timeout: 30_000, interval: 500 });
+      await vi.waitFor(() => server.start(), { timeout: 120_000, interval: 500 });
       killed = false;
     },
     stop: async () => {

@@ -34,7 +34,7 @@ const stranger = testCertificate({ from: Date.UTC(2020, 0, 1), until: Date.UTC(2
 const expiring = testCertificate({ from: Date.UTC(2020, 0, 1), until: NOW + 5 * DAY });
 const authorities = certificate.cert + expired.cert + expiring.cert;
 const policy = guardPolicy({ mode: 'development' });
-const limits = { totalMs: 20_000, headMs: 10_000, drip: { windowMs: 500, bytes: 60 }, bodyBytes: 2_097_152 };
+const limits = { totalMs: 60_000, headMs: 60_000, drip: { windowMs: 500, bytes: 60 }, bodyBytes: 2_097_152 };
 
 let service: TestService;
 beforeAll(async () => {
@@ -70,7 +70,7 @@ async function report(
     deadlineMs?: number;
   } = {},
 ): Promise<Report> {
-  const { descriptor = null, signal = new AbortController().signal, deadlineMs = 20_000 } = rest;
+  const { descriptor = null, signal = new AbortController().signal, deadlineMs = 60_000 } = rest;
   return qualify({ origin, descriptor }, { fetch, now, signal, deadlineMs });
 }
 

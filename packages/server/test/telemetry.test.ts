@@ -182,8 +182,9 @@ it('sends no secret and none of the text', async () => {
   const content = `${SECRET} ${key.authorization}`;
   const spoken = { messages: [{ role: 'user', content }], user: 'hunter2' };
   await routed.chat(spoken, { traceparent, ...key });
-  await routed.post(`${CHAT}?token=hunter2`, { model: MODEL, messages }, { cookie: 'hunter2', ...key });
-  await collector.trace(traceId, 3);
+  const headers = { cookie: 'hunter2', traceparent, ...key };
+  await routed.post(`${CHAT}?token=hunter2`, { model: MODEL, messages }, headers);
+  await collector.trace(traceId, 6);
   const before = collector.requests.length;
   await expect.poll(() => collector.requests.length).toBeGreaterThan(before + 1);
   const sent = Buffer.concat(collector.requests.map(({ body }) => body)).toString();

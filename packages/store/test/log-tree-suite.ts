@@ -80,7 +80,7 @@ export function logTreeSuite(name: string, createDatabase: CreateDatabase): void
       it('runs out by the clock of the database, in fractions of a second', async () => {
         await log.acquireLease('a', 0.05);
         let lease = await log.acquireLease('b', 60);
-        for (const start = Date.now(); lease === null && Date.now() < start + 10_000; ) {
+        for (const start = Date.now(); lease === null && Date.now() < start + 60_000; ) {
           lease = await log.acquireLease('b', 60);
         }
         expect(lease).not.toBeNull();

@@ -305,7 +305,7 @@ describe('PostgreSQL', () => {
     const url = new URL(await newDatabase());
     const proxy = await startTcpProxy(Number(url.port));
     url.port = String(proxy.port);
-    const limits = { ...POSTGRES_LIMITS, statementMs: 400, queryMs: 500 };
+    const limits = { ...POSTGRES_LIMITS, statementMs: 2_500, queryMs: 3_000 };
     const store = await openPostgresStore(url.href, limits);
     const use = () => store.consume('c', 99, 1).then(({ used }) => used);
     await Promise.all([use(), ...Array.from({ length: 9 }, () => store.ping())]);
@@ -322,7 +322,8 @@ describe('PostgreSQL', () => {
     const url = new URL(await newDatabase());
     const proxy = await startTcpProxy(Number(url.port));
     url.port = String(proxy.port);
-    const store = await openPostgresStore(url.href, { ...POSTGRES_LIMITS, statementMs: 400, queryMs: 500 });
+    const limits = { ...POSTGRES_LIMITS, statementMs: 2_500, queryMs: 3_000 };
+    const store = await openPostgresStore(url.href, limits);
     const { ledger } = store;
     const account = 'caller:key_1';
     await credit(ledger, account, 100n);

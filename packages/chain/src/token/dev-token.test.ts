@@ -33,7 +33,7 @@ async function transfers(rpcUrl: string): Promise<TokenTransfer[]> {
     chainId: 31_337,
     usdc: DEV_USDC,
     confirmations: 1,
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
   });
   const found = [];
   const toBlock = (await token.head()).number;

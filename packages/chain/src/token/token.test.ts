@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => anvil.stop());
 
 function open(rpcUrl: string, confirmations = 1): TokenChain {
-  return openTokenChain({ rpcUrl, chainId: 31_337, usdc: DEV_USDC, confirmations, timeoutMs: 5000 });
+  return openTokenChain({ rpcUrl, chainId: 31_337, usdc: DEV_USDC, confirmations, timeoutMs: 60_000 });
 }
 
 async function collect(query: Partial<TransferQuery>, chain = token): Promise<TokenTransfer[]> {
@@ -206,7 +206,7 @@ describe('a payment', () => {
       chainId: 31_337,
       usdc: TREASURY,
       confirmations: 1,
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
     });
     expect(await other.settled(await pay(), expected)).toBe('mismatch');
   });

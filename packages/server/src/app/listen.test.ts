@@ -47,7 +47,7 @@ describe('listen', () => {
     const { address, close } = await listen({
       host: '127.0.0.1',
       port: 0,
-      lameDuckMs: 1_000,
+      lameDuckMs: 5_000,
       open: async () => served,
     });
     const at = `http://127.0.0.1:${address.port}`;

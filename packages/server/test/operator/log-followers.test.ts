@@ -115,7 +115,7 @@ describe('tally log monitor', () => {
     await show('a', 'b');
     const child = spawn(
       process.execPath,
-      [bin, ...monitor(), '--state', at('follows'), '--every', '1', '--json'],
+      [bin, ...monitor(), '--state', at('follows'), '--every', '5', '--json'],
       {
         env: clean,
         stdio: ['ignore', 'pipe', 'inherit'],
