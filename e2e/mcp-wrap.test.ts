@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { CallToolResult, Client, ClientOptions } from '@modelcontextprotocol/client';
@@ -41,7 +41,7 @@ async function slowFront(service: string) {
   const asked = Promise.withResolvers<void>();
   const open = Promise.withResolvers<void>();
   let holds = false;
-  const server = createServer(async (request, response) => {
+  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks = await request.toArray();
     if (holds) asked.resolve();
     if (holds) await open.promise;
@@ -54,7 +54,9 @@ async function slowFront(service: string) {
     response.statusCode = answer.status;
     response.setHeader('content-type', answer.headers.get('content-type') ?? 'application/json');
     response.end(Buffer.from(await answer.arrayBuffer()));
-  }).listen(0, '127.0.0.1');
+  };
+  const server = createServer((request, response) => void forward(request, response));
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -68,6 +68,7 @@ export function progressOf({ transport }: Client): readonly number[] {
   const steps: number[] = [];
   if (transport === undefined) throw new Error('It is not connected.');
   const { onmessage } = transport;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no event target
   transport.onmessage = (message, extra) => {
     const { method, params } = message as { readonly method?: string; readonly params?: unknown };
     if (method === 'notifications/progress') steps.push((params as { progress: number }).progress);
