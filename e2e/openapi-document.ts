@@ -18,13 +18,27 @@ interface Media {
   readonly example?: JsonValue;
 }
 
-/** Every operation of the document, in its order. */
+/** Every operation of the document, in its order, with the answers that it refers to. */
 export function operationsOf(document: JsonObject): Operation[] {
   return Object.entries(document['paths'] as Record<string, JsonObject>).flatMap(([path, methods]) =>
-    Object.entries(methods).map(
-      ([method, operation]) => ({ ...(operation as object), method, path }) as unknown as Operation,
-    ),
+    Object.entries(methods as Record<string, JsonObject>).map(([method, operation]) => {
+      const responses = Object.fromEntries(
+        Object.entries(operation['responses'] as Record<string, JsonObject>).map(([status, answer]) => [
+          status,
+          '$ref' in answer ? targetOf(answer['$ref'] as string, document) : answer,
+        ]),
+      );
+      return { ...operation, responses, method, path } as unknown as Operation;
+    }),
   );
+}
+
+/** What a reference within the document points at. */
+function targetOf(reference: string, document: JsonObject): JsonValue {
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce<JsonValue>((here, step) => (here as JsonObject)[step] ?? {}, document);
 }
 
 /** Returns whether a media type is JSON, such as `application/json` and `application/problem+json`. */
@@ -67,11 +81,7 @@ function resolved(value: JsonValue, document: JsonObject): JsonValue {
   const { $ref, ...rest } = value;
   const own = Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, resolved(one, document)]));
   if (typeof $ref !== 'string') return own;
-  const target = $ref
-    .split('/')
-    .slice(1)
-    .reduce<JsonValue>((here, step) => (here as JsonObject)[step] ?? {}, document);
-  return { ...(resolved(target, document) as JsonObject), ...own };
+  return { ...(resolved(targetOf($ref, document), document) as JsonObject), ...own };
 }
 
 /** The schema with `unevaluatedProperties: false` in each object that says nothing about further members. */

@@ -9,7 +9,7 @@ import { type Check, CLOCK_SKEW, check, failed, unchecked } from '../receipts/fa
 import { formatTimestamp } from '../time.ts';
 import { type AnchorAuthority, isWithin, logsOf, postersOf, wasInUse } from '../trust/authority.ts';
 import { type AnchoredResult, leafIndexOf, leafOf } from './anchored.ts';
-import { type Checkpoint, type LogKey, openCheckpoint, parseCheckpointText } from './checkpoint.ts';
+import { type Checkpoint, openCheckpoint, parseCheckpointText } from './checkpoint.ts';
 import { parseNote } from './note.ts';
 import { decodePosting, type PostedHead } from './posting.ts';
 
@@ -46,8 +46,6 @@ export interface AnchorVerdict {
   readonly existedAt: number | undefined;
   /** The note that was given, be it good or not. */
   readonly checkpoint?: string | undefined;
-  /** The log whose signature on that note was found good. */
-  readonly signedBy?: LogKey | undefined;
 }
 
 /**
@@ -62,12 +60,10 @@ export async function checkAnchor(result: AnchoredResult, facts: AnchorFacts): P
   const size = result.tree_size ?? noted?.size ?? posted?.size;
   const inclusion = inclusionCheck(result, facts.anchoredHash, size);
   const onChain = transactionCheck(result, facts, noted, posted);
-  const { signedBy, ...signed } = await checkpointCheck(result, facts, noted);
   return {
-    checks: [inclusion, signed, onChain],
+    checks: [inclusion, await checkpointCheck(result, facts, noted), onChain],
     existedAt: transaction && inclusion.ok && onChain.ok ? transaction.blockTime * 1000 : undefined,
     checkpoint: result.checkpoint,
-    signedBy,
   };
 }
 
@@ -109,7 +105,7 @@ async function checkpointCheck(
   result: AnchoredResult,
   { anchors, engine }: AnchorFacts,
   noted: Checkpoint | null,
-): Promise<Check & { readonly signedBy?: LogKey }> {
+): Promise<Check> {
   const name = 'anchor_checkpoint';
   const { checkpoint, merkle_root, tree_size } = result;
   if (checkpoint === undefined) return unchecked(name, 'No checkpoint was given.');
@@ -124,13 +120,12 @@ async function checkpointCheck(
       await openCheckpoint(checkpoint, log, engine);
       const within = isWithin(log, size);
       if (within === null) return unchecked(name, `${origin} has ended; nothing says with how many leaves.`);
-      const verdict = check(
+      return check(
         name,
         within,
         `${origin} signed this root over ${size} leaves.`,
         `${origin} ended with ${log.last_size} leaves, not ${size}.`,
       );
-      return { ...verdict, signedBy: log };
     } catch (error) {
       if (!(error instanceof TallyError)) throw error;
       verdict = failed(name, error.message);

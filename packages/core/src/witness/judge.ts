@@ -38,66 +38,69 @@ export interface WitnessFinding {
  * one that is not spoils the whole note.
  * @param note signed note of the checkpoint; undefined where there is none that proves anything
  * @param known the logs that count if the policy names none
- * @param signedBy log whose signature on this note was found good already
+ * @param isSigned whether the signature of a known log on this note was found good already
  */
 export async function judgeCheckpoint(
   rules: Rules,
   note: string | undefined,
   known: readonly LogKey[],
   engine: Ed25519Engine,
-  signedBy?: LogKey,
+  isSigned = false,
 ): Promise<WitnessFinding> {
   const counted = witnessesOfQuorum(rules);
   const required = leastOf(rules);
-  const unmet = (detail: string, by: readonly string[] = []): WitnessFinding => ({
-    witnessed: { required, satisfied: false, by, of: counted.length },
+  const finding = (detail: string, by: readonly string[] = [], satisfied = false): WitnessFinding => ({
+    witnessed: { required, satisfied, by, of: counted.length },
     detail,
   });
   if (note === undefined)
-    return unmet('There is no checkpoint that covers the receipt, so nobody has witnessed it.');
+    return finding('There is no checkpoint that covers the receipt, so nobody has witnessed it.');
   try {
     const logs = rules.logs.map(({ name, publicKey }) => ({ origin: name, publicKey }));
-    const { origin } = await openByAny(note, logs.length > 0 ? logs : known, engine, signedBy);
+    const { origin } = await openByAny(note, logs.length > 0 ? logs : known, engine, isSigned ? known : []);
     const cosigned = await cosignersOf(rules, parseNote(note), engine);
     const by = counted.filter((name) => cosigned.has(name));
     const tally = `${by.length} of the ${counted.length} witnesses of the policy cosigned this checkpoint of ${origin}`;
-    if (!isMet(rules, cosigned)) return unmet(`${tally}; at least ${required} must have.`, by);
-    return {
-      witnessed: { required, satisfied: true, by, of: counted.length },
-      detail: required === 0 ? `The policy requires no witness for ${origin}.` : `${tally}.`,
-    };
+    if (!isMet(rules, cosigned)) return finding(`${tally}; at least ${required} must have.`, by);
+    return finding(required === 0 ? `The policy requires no witness for ${origin}.` : `${tally}.`, by, true);
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
-    return unmet(error.message);
+    return finding(error.message);
   }
 }
 
 /** Judges the checkpoint of an anchor. The check is never false: a missing witness contradicts nothing. */
 export async function assessWitnesses(
   rules: Rules,
-  { checks, checkpoint, signedBy }: AnchorVerdict,
+  { checks, checkpoint }: AnchorVerdict,
   anchors: readonly AnchorAuthority[],
   engine: Ed25519Engine,
 ): Promise<{ readonly witnessed: Witnessed; readonly checks: readonly Check[] }> {
   const found = new Map(checks.map(({ name, ok }) => [name, ok]));
   const covers = found.get('anchor') === true && found.get('anchor_checkpoint') !== false;
   const given = covers ? checkpoint : undefined;
-  const { witnessed, detail } = await judgeCheckpoint(rules, given, logsOf(anchors), engine, signedBy);
+  const isSigned = found.get('anchor_checkpoint') === true;
+  const { witnessed, detail } = await judgeCheckpoint(rules, given, logsOf(anchors), engine, isSigned);
   return { witnessed, checks: [(witnessed.satisfied ? passed : unchecked)('witnessed', detail)] };
 }
 
-/** Opens the note with the key of the first log that has its origin and signed it. @throws note_invalid, checkpoint_* */
+/**
+ * Opens the note with the key of the first log that has its origin and signed it.
+ * @param signers logs of which one has signed it, as is known already
+ * @throws note_invalid, checkpoint_*
+ */
 async function openByAny(
   note: string,
   logs: readonly LogKey[],
   engine: Ed25519Engine,
-  signedBy: LogKey | undefined,
+  signers: readonly LogKey[],
 ): Promise<Checkpoint> {
   const checkpoint = parseCheckpointText(parseNote(note).text);
   const { origin } = checkpoint;
+  const [signer, ...others] = signers.filter((one) => one.origin === origin);
   let fault = new TallyError('checkpoint_signature_invalid', `The log ${origin} is not one of the policy's.`);
   for (const log of logs.filter((one) => one.origin === origin)) {
-    if (signedBy?.origin === origin && equalBytes(signedBy.publicKey, log.publicKey)) return checkpoint;
+    if (signer && others.length === 0 && equalBytes(signer.publicKey, log.publicKey)) return checkpoint;
     try {
       return await openCheckpoint(note, log, engine);
     } catch (error) {
@@ -109,7 +112,7 @@ async function openByAny(
 }
 
 /**
- * Names of the witnesses of a policy that cosigned a checkpoint. Their signatures are verified side by side.
+ * Names of the witnesses of a policy that cosigned a checkpoint.
  * @throws checkpoint_signature_invalid for a cosignature that says to be of such a key and is not good
  */
 async function cosignersOf(
@@ -117,18 +120,13 @@ async function cosignersOf(
   { text, signatures }: Note,
   engine: Ed25519Engine,
 ): Promise<ReadonlySet<string>> {
-  const found = await Promise.all(
-    witnesses.map(async ({ name, key }) => {
-      if (key === null) return null;
-      const keyHash = noteKeyHash(key.name, COSIGNATURE, key.publicKey);
-      const own = signatures.filter((line) => isBy(line, key.name, keyHash));
-      if (own.length === 0) return null;
-      return { name, key, isGood: (await cosignedAt(text, own, key, engine)) !== null };
-    }),
-  );
   const cosigned = new Set<string>();
-  for (const { name, key, isGood } of found.filter((one) => one !== null)) {
-    if (!isGood) {
+  for (const { name, key } of witnesses) {
+    if (key === null) continue;
+    const keyHash = noteKeyHash(key.name, COSIGNATURE, key.publicKey);
+    const own = signatures.filter((line) => isBy(line, key.name, keyHash));
+    if (own.length === 0) continue;
+    if ((await cosignedAt(text, own, key, engine)) === null) {
       throw new TallyError(
         'checkpoint_signature_invalid',
         `The cosignature of ${key.name} does not cover this checkpoint.`,

@@ -237,7 +237,7 @@ it('counts by route template and status', async () => {
 describe('the OpenAPI document', () => {
   it('has every endpoint with its label, its parameters and all its codes', () => {
     const { document } = testApi();
-    const { openapi, paths } = document();
+    const { openapi, paths, components } = document();
     expect(openapi).toBe('3.1.0');
     const operation = paths?.['/echo/{id}']?.post as Record<string, unknown>;
     expect(operation).toMatchObject({
@@ -251,7 +251,12 @@ describe('the OpenAPI document', () => {
       requestBody: { content: { 'application/json': { example: { text: 'hi' } } } },
     });
     expect(paths?.['/status']?.get).toMatchObject({ 'x-availability': 'pilot' });
-    const listed = JSON.stringify(operation['responses']);
+    const listed = JSON.stringify(
+      Object.values(operation['responses'] as Record<string, { $ref?: string }>).map((answer) =>
+        answer.$ref === undefined ? answer : components?.responses?.[answer.$ref.split('/').at(-1) ?? ''],
+      ),
+    );
+    expect(listed).not.toContain('null');
     for (const code of echo.errors) expect(listed).toContain(`"${code}"`);
     expect([...echo.errors]).toEqual(
       expect.arrayContaining(['empty_input', 'json_syntax', 'missing_field', 'internal']),

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
+import { isObject, type JsonObject, type JsonValue, sha256Hex, utf8 } from '@tallystick/core';
 import recorded from './answer-examples.json' with { type: 'json' };
 
 type Generated = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
@@ -10,13 +10,41 @@ export type OpenApiDocument = JsonObject & Generated;
 /** Answers of a real service by operationId, which `e2e/openapi.test.ts` records. */
 const EXAMPLES: Readonly<Record<string, JsonValue>> = recorded;
 
-/** The generated document as it is published: with plain references and an example of each JSON answer. */
+/** The generated document as it is published: with plain references, an example of each JSON answer, and each error said once. */
 export function published(document: Generated): OpenApiDocument {
   const plain = withPlainReferences(JSON.parse(JSON.stringify(document)) as JsonValue) as OpenApiDocument;
-  for (const path of Object.values(plain['paths'] as Record<string, JsonObject>)) {
-    for (const operation of Object.values(path)) if (isObject(operation)) addExample(operation);
-  }
+  const operations = Object.values(plain['paths'] as Record<string, JsonObject>).flatMap((path) =>
+    Object.values(path).filter(isObject),
+  );
+  for (const operation of operations) addExample(operation);
+  const components = plain['components'] as JsonObject;
+  components['responses'] = shareErrors(operations);
   return plain;
+}
+
+/**
+ * Replaces each answer to an error that several operations have by a reference, and returns these answers by name. Whoever
+ * reads the document reads them once: written out, they are two fifths of it.
+ */
+function shareErrors(operations: readonly JsonObject[]): JsonObject {
+  const uses = operations.flatMap(({ responses }) =>
+    Object.entries(responses as JsonObject)
+      .filter(([status]) => Number(status) >= 400)
+      .map(([status, answer]) => ({
+        responses: responses as JsonObject,
+        status,
+        text: JSON.stringify(answer),
+      })),
+  );
+  const shared: JsonObject = {};
+  for (const [text, same] of Map.groupBy(uses, ({ text }) => text)) {
+    if (same.length === 1) continue;
+    const [code = 'error'] = /[a-z]\w+(?=`)/.exec(text) ?? [];
+    const name = `${code}.${sha256Hex(utf8(text)).slice(0, 8)}`;
+    shared[name] = JSON.parse(text) as JsonObject;
+    for (const { responses, status } of same) responses[status] = { $ref: `#/components/responses/${name}` };
+  }
+  return shared;
 }
 
 function addExample({ operationId, responses }: JsonObject): void {
