@@ -50,8 +50,8 @@ function expectQuiet({ requests, complaints }: Opened): void {
   expect(complaints).toEqual([]);
 }
 
-/** Resolves once the reference shows the operations. */
-const drawn = (page: Page) => page.getByRole('heading', { name: 'Receipts', exact: true }).first().waitFor();
+/** Resolves once the reference shows its introduction. */
+const drawn = (page: Page) => page.getByRole('heading', { name: 'Tallystick', exact: true }).waitFor();
 const paper = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
 describe.each(LOOKS)('at %i px, %s', (width, look) => {
@@ -188,7 +188,8 @@ describe('the reference', () => {
     const { page } = opened;
     await drawn(page);
     for (const language of ['Shell', 'Python', 'TypeScript'])
-      expect(await page.getByText(language, { exact: true }).first().isVisible(), language).toBe(true);
+      await page.getByText(language, { exact: true }).first().waitFor();
+    await page.getByRole('link', { name: /^Receipts/ }).click();
     await page
       .getByRole('link', { name: /Mint a free receipt/ })
       .first()
