@@ -111,7 +111,13 @@ export {
   parseCheckpointText,
   signCheckpoint,
 } from './log/checkpoint.ts';
-export { checkCosignature, cosignCheckpoint, withSignature, witnessKey } from './log/cosignature.ts';
+export {
+  checkCosignature,
+  cosignCheckpoint,
+  parseWitnessKey,
+  withSignature,
+  witnessKey,
+} from './log/cosignature.ts';
 export { type ForkFile, forkOf, type LeafPlace, type ProvenFork, verifyFork } from './log/fork.ts';
 export {
   checkMlDsaCosignature,

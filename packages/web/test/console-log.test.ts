@@ -5,8 +5,8 @@ import {
   signCheckpoint,
   toBase64url,
   toHex,
-  verifierKey,
   withSignature,
+  witnessKey,
 } from '@tallystick/core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -113,6 +113,8 @@ describe('the head', () => {
     const { page } = await visit('/log');
     await expectFound(page, 'Signature', 'pass');
     const log = await statusOf();
+    expect(log.witnesses).toHaveLength(2);
+    for (const key of log.witnesses) await expectFound(page, `Witness ${key.split('+')[0]}`, 'pass');
     const numbers = await page.locator('.glance dd:not(.note)').allInnerTexts();
     expect(numbers.slice(0, 3)).toEqual([`${log.accepted}`, `${log.tree_size}`, `${log.anchored_size}`]);
     expect(await page.getAttribute('[data-countdown]', 'data-countdown')).toMatch(/^[0-9]+$/);
@@ -152,7 +154,7 @@ describe('the head', () => {
       const { page } = await visit('/log', {
         async prepare(page) {
           await page.route('**/checkpoint', (route) => route.fulfill({ body: withSignature(note, line) }));
-          const log = { ...(await statusOf()), witnesses: [verifierKey(witness.name, signer.publicKey)] };
+          const log = { ...(await statusOf()), witnesses: [witnessKey(witness.name, signer.publicKey)] };
           await page.route('**/v1/log', (route) => route.fulfill({ json: log }));
         },
       });

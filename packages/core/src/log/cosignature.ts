@@ -7,7 +7,7 @@ import { toUint64, uint64At } from '../encoding/uint64.ts';
 import { TallyError } from '../errors.ts';
 import { isBy, parseCheckpointText } from './checkpoint.ts';
 import { formatNote, formatSignature, type NoteSignature, noteKeyHash, parseNote } from './note.ts';
-import type { VerifierKey } from './verifier-key.ts';
+import { readKey, type VerifierKey } from './verifier-key.ts';
 
 /** The signature type of timestamped Ed25519 cosignatures (C2SP tlog-cosignature). */
 export const COSIGNATURE = 0x04;
@@ -19,6 +19,11 @@ export const COSIGNATURE = 0x04;
 export function witnessKey(name: string, publicKey: Uint8Array): string {
   const id = noteKeyHash(name, COSIGNATURE, publicKey).toString(16).padStart(8, '0');
   return `${name}+${id}+${toBase64(concatBytes(Uint8Array.of(COSIGNATURE), publicKey))}`;
+}
+
+/** @throws note_invalid for every text that `witnessKey` would not write */
+export function parseWitnessKey(text: string): VerifierKey {
+  return readKey(text, witnessKey);
 }
 
 /** `text` is the note text of the checkpoint, extension lines included; `time` is in Unix seconds. */

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { signerOf } from '../../test/sample-receipts.ts';
 import { TallyError } from '../errors.ts';
+import { parseWitnessKey, witnessKey } from './cosignature.ts';
 import { formatNote, formatSignature, parseNote } from './note.ts';
 import { parseVerifierKey, verifierKey } from './verifier-key.ts';
 
@@ -92,25 +93,31 @@ describe('notes', () => {
   });
 });
 
-describe('verifier keys', () => {
-  const text = verifierKey('example.com/log', publicKey);
+describe.each([
+  ['verifier keys', verifierKey, parseVerifierKey, 'AY', 'BY'],
+  ['keys of witnesses', witnessKey, parseWitnessKey, 'BI', 'AI'],
+])('%s', (_of, write, read, type, otherType) => {
+  const text = write('example.com/log', publicKey);
 
   test('say the name, the key id and the key', () => {
-    expect(text).toMatch(/^example\.com\/log\+[0-9a-f]{8}\+AY/);
-    expect(parseVerifierKey(text)).toEqual({ name: 'example.com/log', publicKey });
+    expect(text).toMatch(new RegExp(`^example\\.com/log\\+[0-9a-f]{8}\\+${type}`));
+    expect(read(text)).toEqual({ name: 'example.com/log', publicKey });
   });
 
   test.each([
     ['another name', text.replace('log', 'dog')],
     ['another key id', text.replace(/\+[0-9a-f]{8}\+/, '+00000000+')],
-    ['another signature type', text.replace('+AY', '+BY')],
+    ['another signature type', text.replace(`+${type}`, `+${otherType}`)],
     ['a key cut short', text.slice(0, -4)],
     ['a newline', `${text}\n`],
     ['no name', text.slice('example.com/log'.length)],
   ])('%s is refused', (_what, changed) => {
-    expect(() => parseVerifierKey(changed)).toThrow(invalid);
+    expect(changed).not.toBe(text);
+    expect(() => read(changed)).toThrow(invalid);
   });
+});
 
+describe('verifier keys', () => {
   test('a name that no key may have is refused', () => {
     expect(() => verifierKey('a b', publicKey)).toThrow(invalid);
     expect(() => verifierKey('a', new Uint8Array(32))).toThrow(

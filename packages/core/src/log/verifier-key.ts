@@ -24,13 +24,20 @@ export function verifierKey(name: string, publicKey: Uint8Array): string {
 
 /** @throws note_invalid for every text that `verifierKey` would not write */
 export function parseVerifierKey(text: string): VerifierKey {
+  return readKey(text, verifierKey);
+}
+
+/**
+ * Reads a key of 32 bytes by the function that writes it.
+ * @throws note_invalid for every text that `write` would not write
+ */
+export function readKey(text: string, write: typeof verifierKey): VerifierKey {
   const [, name = '', encoded = ''] = /^([^+]+)\+[0-9a-f]{8}\+(\S+)$/.exec(text) ?? [];
   const bytes = fromBase64(encoded);
   if (bytes?.length !== 33) throw invalid('Expected a key as <name>+<8 hex>+<base64 of 33 bytes>.');
   const publicKey = bytes.slice(1);
-  if (verifierKey(name, publicKey) !== text) {
+  if (write(name, publicKey) !== text)
     throw invalid('The key id does not match the name and the Ed25519 key.');
-  }
   return { name, publicKey };
 }
 

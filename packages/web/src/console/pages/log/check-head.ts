@@ -7,7 +7,7 @@ import {
   openCheckpoint,
   parseCheckpointText,
   parseNote,
-  parseVerifierKey,
+  parseWitnessKey,
   TallyError,
   toHex,
   verifyConsistency,
@@ -95,7 +95,7 @@ async function cosignatures(note: string, witnesses: readonly string[]): Promise
     witnesses.map(async (text): Promise<Finding> => {
       const name = `Witness ${text.split('+')[0]}`;
       try {
-        const time = await checkCosignature(note, parseVerifierKey(text));
+        const time = await checkCosignature(note, parseWitnessKey(text));
         if (time === null)
           return { state: 'unknown', name, detail: 'Has not cosigned this checkpoint yet, or not validly.' };
         const detail = `Cosigned it at ${new Date(time * 1_000).toISOString()}, by the key that this service names: compare it with the one that the witness publishes.`;
