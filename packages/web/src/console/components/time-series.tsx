@@ -15,12 +15,16 @@ export interface Series {
 const HEIGHT = 220;
 const TONES = { accent: '--bar', soft: '--edge', fail: '--fail', pass: '--pass' } as const;
 
+/** Distances between two marks on an axis of whole numbers: 1, 2, 5, 10, … */
+const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+
 /** Values over time. Dragging over a part of it picks that part. @param times Unix seconds, rising */
 export function TimeSeries({
   label,
   times,
   series,
   format,
+  whole = false,
   pick,
 }: {
   /** What is drawn, in one sentence: readers who can't see it are told this. */
@@ -28,6 +32,8 @@ export function TimeSeries({
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
+  /** Whether the values are whole numbers, and nothing between them is marked on the axis. */
+  readonly whole?: boolean;
   readonly pick?: (from: number, to: number) => void;
 }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
@@ -42,7 +48,7 @@ export function TimeSeries({
       const { default: Plot } = await import('uplot');
       if (gone) return;
       const data = [times, ...series.map(({ values }) => values)] as unknown as uPlot.AlignedData;
-      plot = new Plot(optionsOf(Plot, current, times, series, format, pick), data, current);
+      plot = new Plot(optionsOf(Plot, current, { times, series, format, whole, pick }), data, current);
       sized.observe(current);
     };
     void draw();
@@ -66,13 +72,18 @@ export function TimeSeries({
   );
 }
 
+interface Drawn {
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly format: (value: number) => string;
+  readonly whole: boolean;
+  readonly pick: ((from: number, to: number) => void) | undefined;
+}
+
 function optionsOf(
   Plot: typeof uPlot,
   place: HTMLElement,
-  times: readonly number[],
-  series: readonly Series[],
-  format: (value: number) => string,
-  pick: ((from: number, to: number) => void) | undefined,
+  { times, series, format, whole, pick }: Drawn,
 ): uPlot.Options {
   const colour = (name: string): string => colourOf(place, name);
   const font = `11px ${getComputedStyle(place).fontFamily}`;
@@ -102,6 +113,7 @@ function optionsOf(
         space: 36,
         grid: { stroke: colour('--line'), width: 1 },
         values: (_, splits) => splits.map(format),
+        ...(whole && { incrs: WHOLE }),
       },
     ],
     series: [

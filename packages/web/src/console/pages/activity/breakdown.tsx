@@ -44,7 +44,8 @@ export function Breakdown({
       </div>
       {problem !== null && <Problem of={problem} retry={reload} />}
       {value === null && problem === null && <Skeleton rows={3} />}
-      {value !== null && (
+      {value?.length === 0 && <p class="fine">There is nothing to break down.</p>}
+      {value !== null && value.length > 0 && (
         <Bars
           label={PARTS[by]}
           bars={value.slice(0, SHOWN).map(({ name, calls, cost }) => ({

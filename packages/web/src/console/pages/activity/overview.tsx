@@ -41,6 +41,7 @@ export function Overview({ now, before }: { readonly now: Summary; readonly befo
         times={now.times}
         series={series}
         format={format}
+        whole={format === shortCount}
         pick={(from, to) => setQuery({ from: String(from), to: String(to), range: null })}
       />
     </section>

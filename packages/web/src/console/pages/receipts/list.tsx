@@ -125,6 +125,7 @@ function Plot({
         times={times}
         series={series}
         format={shortCount}
+        whole
         pick={(from, to) => setQuery({ from: String(from), to: String(to), range: null })}
       />
     </section>
