@@ -153,9 +153,13 @@ describe('answers are what the OpenAPI document says', () => {
   async function expectDocumented(reply: Reply, method: string, path: string): Promise<void> {
     const document = (await ask('GET', '/openapi.json')).json;
     const operation = (document['paths'] as Record<string, Record<string, JsonObject>>)[path]?.[method];
-    const responses = operation?.['responses'] as Record<string, { content?: Record<string, JsonObject> }>;
+    type Answers = Record<string, { $ref?: string; content?: Record<string, JsonObject> }>;
+    const responses = operation?.['responses'] as Answers;
+    const shared = (document['components'] as JsonObject)['responses'] as Answers;
+    const said = responses[reply.status];
+    const { content } = (said?.$ref === undefined ? said : shared[said.$ref.split('/').at(-1) ?? '']) ?? {};
     const type = reply.headers.get('content-type')?.split(';')[0] ?? '';
-    const schema = responses[reply.status]?.content?.[type]?.['schema'] as JsonObject | undefined;
+    const schema = content?.[type]?.['schema'] as JsonObject | undefined;
     expect(schema, `${method} ${path} ${reply.status} ${type}`).toBeDefined();
     const ajv = new Ajv2020({ strict: false, formats: { uri: true } });
     const validate = ajv.compile({ ...schema, components: document['components'] });

@@ -153,10 +153,15 @@ const ROUTES = [
   'POST /v1/webhooks/{id}/test',
 ];
 
+interface Answered {
+  readonly $ref?: string;
+  readonly content?: Record<string, { schema: JsonObject }>;
+}
+
 interface Operation {
   readonly 'x-availability': string;
   readonly summary: string;
-  readonly responses: Record<string, { content?: Record<string, { schema: JsonObject }> }>;
+  readonly responses: Record<string, Answered>;
   readonly parameters?: { name: string; in: string }[];
   readonly requestBody?: JsonObject;
 }
@@ -173,13 +178,16 @@ let partner: { authorization: string };
 let tenant: TestTenant;
 let operator: TestOperator;
 let paths: Record<string, Record<string, Operation>>;
+let shared: Record<string, Answered>;
 beforeAll(async () => {
   service = await startTestService();
   key = await apiKey(service, 'scale');
   partner = await apiKey(service, 'partner');
   tenant = await newTenant(service);
   operator = await newOperator(service);
-  paths = (await service.get('/openapi.json')).json.paths as unknown as typeof paths;
+  const { json } = await service.get('/openapi.json');
+  paths = json.paths as unknown as typeof paths;
+  shared = (json.components as JsonObject)['responses'] as unknown as typeof shared;
 });
 afterAll(() => service.close());
 
@@ -219,12 +227,10 @@ describe('/openapi.json', () => {
       info: { title: 'Tallystick' },
       servers: [{ url: 'http://127.0.0.1:8787' }],
     });
-    const { schemas } = json.components as { schemas: JsonObject };
-    for (const [, name = ''] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
-      expect(schemas).toHaveProperty(name);
-    expect(text.match(/"\$ref"/g)).toHaveLength(
-      text.match(/"\$ref":"#\/components\/schemas\/\w+"/g)?.length ?? -1,
-    );
+    const components = json.components as Record<string, JsonObject>;
+    const references = [...text.matchAll(/"\$ref":"#\/components\/(schemas|responses)\/([\w.]+)"/g)];
+    for (const [, kind = '', name = ''] of references) expect(components[kind]).toHaveProperty([name]);
+    expect(text.match(/"\$ref"/g)).toHaveLength(references.length);
   });
 
   it('declares the parameters of each path, and nothing twice', () => {
@@ -239,7 +245,10 @@ describe('/openapi.json', () => {
   it('lists problems with codes that exist, each under its status', () => {
     for (const { route, operation } of operations()) {
       expect(operation.summary, route).toMatch(/\S/);
-      for (const [status, { content }] of Object.entries(operation.responses)) {
+      for (const [status, answer] of Object.entries(operation.responses)) {
+        const { $ref } = answer;
+        const { content } = ($ref === undefined ? answer : shared[$ref.split('/').at(-1) ?? '']) ?? {};
+        expect(content !== undefined || Number(status) < 400, `${route} ${status}`).toBe(true);
         const problem = content?.['application/problem+json']?.schema as
           | { properties: { code: { enum: string[] } } }
           | undefined;
