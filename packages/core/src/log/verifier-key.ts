@@ -28,7 +28,8 @@ export function parseVerifierKey(text: string): VerifierKey {
 }
 
 /**
- * Reads a key of 32 bytes by the function that writes it.
+ * Reads the text of a verifier key, whose public key has 32 bytes.
+ * @param write formats a key of the type that is expected
  * @throws note_invalid for every text that `write` would not write
  */
 export function readKey(text: string, write: typeof verifierKey): VerifierKey {
