@@ -12,7 +12,7 @@ import { memory, pinned, readyUrl, SERVE, stop } from './processes.ts';
 import type { Report } from './report.ts';
 
 const DEFAULT_RECEIPTS = 100_000;
-/** Rounds of what is compared, each after the other. */
+/** How often the command is timed with and without a policy, in turn. */
 const ROUNDS = 5;
 /** Short, so that everything emitted is soon anchored. */
 const PERIOD_SECONDS = '5';

@@ -36,7 +36,7 @@ async function connect(
 const call = (client: Client, name: string, args: Record<string, unknown> = {}) =>
   client.callTool({ name, arguments: args });
 
-/** Stands in front of a service, and holds back a request. */
+/** Starts a server that passes requests on to a service, and can hold them back. */
 async function slowFront(service: string) {
   const asked = Promise.withResolvers<void>();
   const open = Promise.withResolvers<void>();
@@ -60,7 +60,7 @@ async function slowFront(service: string) {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Holds requests back from now on, and resolves when there is one. */
+    /** Holds requests back from now on, and resolves when the first has come. */
     hold: (): Promise<void> => {
       holds = true;
       return asked.promise;

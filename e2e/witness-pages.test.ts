@@ -107,7 +107,7 @@ describe('the page that verifies a receipt', () => {
       line: (await line.count()) === 0 ? null : await line.innerText(),
     };
   };
-  /** Verifies once more. An earlier verdict is there until the next one is. */
+  /** Presses “Verify” and waits for the expected verdict: the page shows an earlier one until the next is there. */
   const expectVerified = async (
     page: Page,
     expected: Partial<Awaited<ReturnType<typeof shown>>>,

@@ -13,7 +13,7 @@ export function must(command: string, args: readonly string[], cwd: string): str
   return stdout;
 }
 
-/** Compiles every package where its sources have changed. Files of tests that run side by side do so one after the other. */
+/** Compiles the packages whose sources have changed. Test files that run side by side wait here for one another. */
 export function compilePackages(): void {
   mkdirSync(join(root, 'dist'), { recursive: true });
   must('flock', ['dist/compile.lock', 'npm', 'run', '--silent', 'compile'], root);

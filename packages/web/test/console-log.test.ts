@@ -164,7 +164,7 @@ describe('the head', () => {
 });
 
 describe('since the last visit', () => {
-  /** Lets the log grow while the browser is elsewhere: the page of the log looks again by itself. */
+  /** Lets the log grow while the browser shows another page: the page of the log reads the head again by itself. */
   const growUnseen = async (page: Page): Promise<void> => {
     await page.goto(`${site.url}/healthz`);
     await grow();

@@ -19,7 +19,7 @@ import { measureShifts, shifted } from './shifts.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** When this day began: a midnight may pass between what is recorded and what is read. */
+/** Midnight before these tests began, in Unix milliseconds: another may pass while they run. */
 const TODAY = Math.floor(Date.now() / DAY) * DAY;
 const LOOKS = [
   [1440, 'light'],
