@@ -66,6 +66,7 @@ export class ReceiptsCheck {
   readonly #verification: ReceiptVerification;
   /** Remembers the checkpoint that receipts under one root share, for as long as the signatures of a few groups. */
   readonly #engine: RememberingEngine;
+  readonly #policy: WitnessPolicy | undefined;
   #part = 0;
   #read: readonly Read[] = [];
   #digests: readonly string[] = [];
@@ -88,6 +89,7 @@ export class ReceiptsCheck {
     this.#manifest = manifest;
     this.#verification = verification;
     this.#engine = new RememberingEngine(verification.engine ?? defaultEngine, 4 * GROUP);
+    this.#policy = verification.witnessPolicy && remembering(verification.witnessPolicy);
   }
 
   /** Checks the next file of the bundle; ignores a file that belongs to no part. @throws EvidenceFault */
@@ -110,8 +112,7 @@ export class ReceiptsCheck {
         `The manifest says ${stated} ${name}; the files hold ${found}.`,
       );
     }
-    const policy = this.#verification.witnessPolicy;
-    const none = policy && (await policy.judge(undefined, [], this.#engine)).witnessed;
+    const none = (await this.#policy?.judge(undefined, [], this.#engine))?.witnessed;
     return {
       ...counts,
       untrusted: this.#untrusted,
@@ -216,7 +217,7 @@ export class ReceiptsCheck {
 
   /** Verifies the receipt that a line belongs to, with the anchor in that line. */
   async #judge(line: Uint8Array, index: number, path: string): Promise<Judged> {
-    const { trust, now, digest, witnessPolicy } = this.#verification;
+    const { trust, now, digest } = this.#verification;
     const { receipt_id, receipt_sha256, anchor = null } = readObject(line, path, 'anchor_unmatched');
     const read = this.#read[index];
     if (read === undefined || read.id !== receipt_id) {
@@ -227,7 +228,13 @@ export class ReceiptsCheck {
       throw unmatched(path, `line ${index + 1} has another hash`);
     }
     this.given.push({ sha256: receipt_sha256, issuedAt });
-    const verdict = await verifyParsed(document, { trust, now, engine: this.#engine, anchor, witnessPolicy });
+    const verdict = await verifyParsed(document, {
+      trust,
+      now,
+      engine: this.#engine,
+      anchor,
+      witnessPolicy: this.#policy,
+    });
     if (verdict.valid) return { document, sha256: receipt_sha256, isAnchored: anchor !== null, verdict };
     const { name, detail } = verdict.checks.find(({ ok }) => ok === false) ?? { name: '', detail: '' };
     throw new EvidenceFault('receipt_invalid', `${id}: ${name}: ${detail}`, path);
@@ -241,6 +248,19 @@ export class ReceiptsCheck {
     }
     this.#digests = [];
   }
+}
+
+/** The policy, which judges a checkpoint once for all the receipts in a row that it covers. The anchors must not change. */
+function remembering(policy: WitnessPolicy): WitnessPolicy {
+  let last: { readonly asked: string; readonly found: ReturnType<WitnessPolicy['assess']> } | undefined;
+  return {
+    ...policy,
+    assess(anchor, ...rest) {
+      const asked = JSON.stringify([anchor.checkpoint, anchor.checks.map(({ ok }) => ok)]);
+      if (last?.asked !== asked) last = { asked, found: policy.assess(anchor, ...rest) };
+      return last.found;
+    },
+  };
 }
 
 function unmatched(path: string, what: string): EvidenceFault {

@@ -33,7 +33,7 @@ const invalid = (message: string): TallyError => new TallyError('checkpoint_inva
  */
 export function checkpointText({ origin, size, root }: Checkpoint): string {
   if (!/^[^\n]+$/.test(origin) || !isTreeSize(size) || !isHash(root)) {
-    throw invalid('A checkpoint has an origin of one line, a size below 2^53 and a root of 32 bytes.');
+    throw invalid('A checkpoint has an origin of one line, a size below 2^53, a root of 32 bytes.');
   }
   return `${origin}\n${size}\n${toBase64(root)}\n`;
 }
@@ -44,7 +44,7 @@ export function parseCheckpointText(text: string): Checkpoint {
   const size = Number(digits);
   const root = fromBase64(encoded);
   if (root?.length !== 32 || !isTreeSize(size)) {
-    throw invalid('A checkpoint is three lines: the origin, the tree size, the base64 of the root hash.');
+    throw invalid('A checkpoint is three lines: origin, tree size, base64 of the root.');
   }
   return { origin, size, root };
 }
@@ -74,11 +74,11 @@ export async function openCheckpoint(
   const { text, signatures } = parseNote(note);
   const checkpoint = parseCheckpointText(text);
   if (checkpoint.origin !== log.origin) {
-    throw unsigned(`The checkpoint belongs to the log ${checkpoint.origin}, not of ${log.origin}.`);
+    throw unsigned(`The checkpoint is of the log ${checkpoint.origin}, not of ${log.origin}.`);
   }
   const keyHash = noteKeyHash(log.origin, ED25519, log.publicKey);
   const own = signatures.filter((line) => isBy(line, log.origin, keyHash));
-  if (own.length === 0) throw unsigned(`The checkpoint is not signed with the key of ${log.origin}.`);
+  if (own.length === 0) throw unsigned(`The checkpoint is not signed by ${log.origin}.`);
   for (const { signature } of own) {
     if (!(await verifyEd25519(engine, log.publicKey, utf8(text), signature))) {
       throw unsigned(`The signature of ${log.origin} does not cover this checkpoint.`);

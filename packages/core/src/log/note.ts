@@ -32,11 +32,18 @@ const lineSyntax = /^— ([^ ]+) ([^ ]+)$/;
 // oxlint-disable-next-line no-control-regex -- what it must not hold
 const forbidden = /[\x00-\x09\x0b-\x1f]/;
 
+/** The newest note that was parsed: a checkpoint is, several times over, for each receipt that it covers. */
+let newest: { readonly note: string; readonly parsed: Note } | undefined;
+
 /** @throws note_invalid for every text that `formatNote` would not write */
 export function parseNote(note: string): Note {
-  if (note.length > MAX_NOTE) throw invalid(`A note is at most ${MAX_NOTE} characters here.`);
-  if (forbidden.test(note) || !note.isWellFormed()) {
-    throw invalid('A note is UTF-8 text without control characters.');
+  if (newest?.note !== note) newest = { note, parsed: readNote(note) };
+  return newest.parsed;
+}
+
+function readNote(note: string): Note {
+  if (note.length > MAX_NOTE || forbidden.test(note) || !note.isWellFormed()) {
+    throw invalid('A note is short UTF-8 text without control characters.');
   }
   const separator = note.lastIndexOf('\n\n');
   if (separator < 0 || !note.endsWith('\n')) throw invalid('A note is text, an empty line and signatures.');
@@ -48,7 +55,7 @@ function parseLine(line: string): NoteSignature {
   const [, name = '', encoded = ''] = lineSyntax.exec(line) ?? [];
   const bytes = fromBase64(encoded);
   if (!nameSyntax.test(name) || bytes === null || bytes.length < 5) {
-    throw invalid('A signature line is "— <key name> <base64 of 4 bytes of key id and a signature>".');
+    throw invalid('A signature line is "— <name> <base64 of key id and signature>".');
   }
   return { name, keyHash: uint32(bytes), signature: bytes.slice(4) };
 }

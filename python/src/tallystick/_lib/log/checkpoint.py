@@ -33,7 +33,7 @@ def parse_checkpoint_text(text: str) -> Checkpoint:
     root = None if match is None else from_base64(match[3])
     if match is None or root is None or len(root) != 32 or int(match[2]) > MAX_SAFE_INTEGER:
         message = (
-            "A checkpoint is three lines: the origin, the tree size, the base64 of the root hash."
+            "A checkpoint is three lines: origin, tree size, base64 of the root."
         )
         raise TallyError("checkpoint_invalid", message)
     return Checkpoint(match[1], int(match[2]), root)
@@ -48,11 +48,11 @@ def open_checkpoint(note: str, *, origin: str, public_key: bytes) -> Checkpoint:
     parsed = parse_note(note)
     checkpoint = parse_checkpoint_text(parsed.text)
     if checkpoint.origin != origin:
-        raise _unsigned(f"The checkpoint belongs to the log {checkpoint.origin}, not of {origin}.")
+        raise _unsigned(f"The checkpoint is of the log {checkpoint.origin}, not of {origin}.")
     key_hash = note_key_hash(origin, ED25519, public_key)
     own = [line for line in parsed.signatures if line.is_by(origin, key_hash)]
     if not own:
-        raise _unsigned(f"The checkpoint is not signed with the key of {origin}.")
+        raise _unsigned(f"The checkpoint is not signed by {origin}.")
     signed = parsed.text.encode()
     if not all(verify_ed25519(public_key, signed, line.signature) for line in own):
         raise _unsigned(f"The signature of {origin} does not cover this checkpoint.")
