@@ -29,8 +29,9 @@ export { type DidDocumentKey, didDocument, keysOfDidDocument } from './did/docum
 export { didKeyOf, publicKeyOfDidKey } from './did/key.ts';
 export { didSvc, parseDidSvc, type SvcDid } from './did/svc.ts';
 export { didWebUrl } from './did/web.ts';
-export { defaultEngine, nobleEngine, webCryptoEngine } from './ed25519/engines.ts';
+export { defaultEngine, nobleEngine, nodeCrypto, webCryptoEngine } from './ed25519/engines.ts';
 export { keyDocument, secretInKeyDocument } from './ed25519/key-document.ts';
+export { nodeEngineOf } from './ed25519/node-engine.ts';
 export {
   checkPublicKey,
   type Ed25519Engine,

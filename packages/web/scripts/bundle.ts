@@ -120,6 +120,8 @@ async function bundle(entry: URL, plugins: Plugin[]): Promise<Bundle> {
     format: 'iife',
     platform: 'browser',
     target: TARGET,
+    // What only Node has is left out.
+    define: { 'globalThis.process': 'undefined' },
     charset: 'utf8',
     legalComments: 'external',
     logLevel: 'silent',

@@ -5,6 +5,7 @@ import {
   type ByteSource,
   EvidenceFault,
   verifyBundle,
+  webCryptoEngine,
   witnessedText,
 } from '@tallystick/core';
 import { correctionLine } from '../corrections.ts';
@@ -40,6 +41,8 @@ export async function verifyEvidence(file: string, options: BundleFlags): Promis
         roots,
         bundles: sources.map(({ bundle }) => bundle),
         sha256: nodeSha256,
+        // It verifies on other threads, while the next receipts are read on this one.
+        engine: webCryptoEngine,
         witnessPolicy,
         progress: (done) => progress.draw(() => progressText(done)),
       }),

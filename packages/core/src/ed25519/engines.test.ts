@@ -42,24 +42,60 @@ describe('defaultEngine', () => {
     return fresh.verify(fromHex(vector.publicKey), fromHex(vector.message), fromHex(vector.signature));
   }
 
+  /** Stubs the runtime: with these functions for OpenSSL's, or as a browser, which has none. */
+  function stubRuntime(openSsl?: object): void {
+    vi.stubGlobal('process', {
+      ...process,
+      ...(openSsl === undefined ? { getBuiltinModule: undefined } : { getBuiltinModule: () => openSsl }),
+    });
+  }
+
+  test('verifies by OpenSSL in Node', async () => {
+    const verify = vi.fn(() => true);
+    verify.mockReturnValueOnce(true).mockReturnValueOnce(false);
+    stubRuntime({ createPublicKey: () => ({}), verify });
+    vi.stubGlobal('crypto', undefined);
+    expect(await freshVerdict(onlyCofactored)).toBe(true);
+    expect(verify).toHaveBeenCalledTimes(3);
+  });
+
+  test('passes over an OpenSSL that multiplies by the cofactor', async () => {
+    stubRuntime({ createPublicKey: () => ({}), verify: () => true });
+    expect(await freshVerdict(onlyCofactored)).toBe(false);
+    expect(await freshVerdict(honest)).toBe(true);
+  });
+
+  test('works where OpenSSL has no Ed25519', async () => {
+    const createPublicKey = (): never => {
+      throw new Error('unsupported');
+    };
+    stubRuntime({ createPublicKey, verify: () => true });
+    expect(await freshVerdict(onlyCofactored)).toBe(false);
+    expect(await freshVerdict(honest)).toBe(true);
+  });
+
   test('works where there is no WebCrypto', async () => {
+    stubRuntime();
     vi.stubGlobal('crypto', undefined);
     expect(await freshVerdict(honest)).toBe(true);
     expect(await freshVerdict(onlyCofactored)).toBe(false);
   });
 
   test('works where WebCrypto has no Ed25519', async () => {
+    stubRuntime();
     const importKey = () => Promise.reject(new DOMException('no Ed25519', 'NotSupportedError'));
     vi.stubGlobal('crypto', { subtle: { importKey } });
     expect(await freshVerdict(honest)).toBe(true);
   });
 
   test('passes over a WebCrypto that multiplies by the cofactor', async () => {
+    stubRuntime();
     vi.stubGlobal('crypto', { subtle: { importKey: () => ({}), verify: () => true } });
     expect(await freshVerdict(onlyCofactored)).toBe(false);
   });
 
   test('passes over a WebCrypto that refuses honest signatures', async () => {
+    stubRuntime();
     vi.stubGlobal('crypto', { subtle: { importKey: () => ({}), verify: () => false } });
     expect(await freshVerdict(honest)).toBe(true);
   });

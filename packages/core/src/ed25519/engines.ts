@@ -2,6 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { concatBytes, equalBytes, utf8 } from '../encoding/bytes.ts';
 import { fromHex } from '../encoding/hex.ts';
+import { type NodeCrypto, nodeEngineOf } from './node-engine.ts';
 import type { Ed25519Engine } from './profile.ts';
 
 const { Point } = ed25519;
@@ -38,7 +39,10 @@ export const webCryptoEngine: Ed25519Engine<Promise<boolean>> = {
 
 let chosenEngine: Promise<Ed25519Engine> | undefined;
 
-/** WebCrypto where it has a cofactorless Ed25519, which is tried once at first use; else pure JavaScript. */
+/**
+ * OpenSSL in Node and whatever has its modules, else WebCrypto, each only where it is cofactorless, which is tried once at first
+ * use; else pure JavaScript.
+ */
 export const defaultEngine: Ed25519Engine<Promise<boolean>> = {
   async verify(publicKey, message, signature) {
     chosenEngine ??= chooseEngine();
@@ -48,11 +52,21 @@ export const defaultEngine: Ed25519Engine<Promise<boolean>> = {
 };
 
 async function chooseEngine(): Promise<Ed25519Engine> {
+  const crypto = nodeCrypto() as NodeCrypto<object> | undefined;
+  const native = crypto && nodeEngineOf(crypto);
   try {
+    if (native && (await isCofactorless(native))) return native;
     return (await isCofactorless(webCryptoEngine)) ? webCryptoEngine : nobleEngine;
   } catch {
     return nobleEngine;
   }
+}
+
+/** `node:crypto` without an import, which browsers and their bundlers could not resolve; undefined where there is none. */
+export function nodeCrypto(): unknown {
+  return (
+    globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
+  ).process?.getBuiltinModule?.('node:crypto');
 }
 
 /**

@@ -1,5 +1,5 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { didKeyOf, type Ed25519Engine, type Signer, TallyError } from '@tallystick/core';
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import { didKeyOf, type Ed25519Engine, nodeEngineOf, type Signer, TallyError } from '@tallystick/core';
 
 /** The DER that precedes the 32 bytes of a key (RFC 8410, sections 4 and 7). */
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
@@ -7,14 +7,11 @@ const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const SECRET_BYTES = 32;
 
-/** Making a key object from DER takes a good part of a whole check, so the keys used last are cached. */
-const rememberedKeys = 4096;
-const keyObjects = new Map<string, KeyObject>();
-
-/** Ed25519 in OpenSSL through `node:crypto`, synchronous. It caches the 4,096 public keys used last. */
-export const nodeEngine: Ed25519Engine<boolean> = {
-  verify: (publicKey, message, signature) => verify(null, message, keyObjectOf(publicKey), signature),
-};
+/** Ed25519 in OpenSSL through `node:crypto`, synchronous. */
+export const nodeEngine: Ed25519Engine<boolean> = nodeEngineOf({
+  createPublicKey: ({ key, ...form }) => createPublicKey({ ...form, key: Buffer.from(key) }),
+  verify: (_, message, key, signature) => verify(null, message, key, signature),
+});
 
 /** A signer that holds the key in OpenSSL. @param secretKey the 32-byte seed of RFC 8032 @throws invalid_secret_key */
 export function nodeSigner(secretKey: Uint8Array): Signer {
@@ -29,20 +26,4 @@ export function nodeSigner(secretKey: Uint8Array): Signer {
     publicKey,
     sign: async (message) => Uint8Array.from(sign(null, message, key)),
   };
-}
-
-function keyObjectOf(publicKey: Uint8Array): KeyObject {
-  const id = Buffer.from(publicKey).toString('latin1');
-  const known = keyObjects.get(id);
-  const key =
-    known ?? createPublicKey({ key: Buffer.concat([spkiPrefix, publicKey]), format: 'der', type: 'spki' });
-  keyObjects.delete(id);
-  keyObjects.set(id, key);
-  if (keyObjects.size > rememberedKeys) forgetOldest();
-  return key;
-}
-
-function forgetOldest(): void {
-  const [oldest] = keyObjects.keys();
-  if (oldest !== undefined) keyObjects.delete(oldest);
 }

@@ -3,6 +3,7 @@ import {
   createSigner as createWebSigner,
   didKeyOf,
   fromHex,
+  nodeCrypto,
   publicKeyOf,
   type Signer,
 } from '@tallystick/core';
@@ -23,7 +24,7 @@ const pkcs8Prefix = fromHex('302e020100300506032b657004220420');
  * @throws invalid_secret_key
  */
 export async function createSigner(secretKey: Uint8Array): Promise<Signer> {
-  const crypto = nodeCrypto();
+  const crypto = nodeCrypto() as NodeCrypto | undefined;
   if (crypto === undefined) return createWebSigner(secretKey);
   const publicKey = publicKeyOf(secretKey);
   const der = concatBytes(pkcs8Prefix, secretKey);
@@ -33,10 +34,4 @@ export async function createSigner(secretKey: Uint8Array): Promise<Signer> {
     publicKey,
     sign: async (message) => Uint8Array.from(crypto.sign(null, message, key)),
   };
-}
-
-/** `node:crypto` without an import, which browsers and their bundlers could not resolve. */
-function nodeCrypto(): NodeCrypto | undefined {
-  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
-  return process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined;
 }
