@@ -51,7 +51,7 @@ describe('defaultEngine', () => {
   }
 
   test('verifies by OpenSSL in Node', async () => {
-    const verify = vi.fn(() => true);
+    const verify = vi.fn<() => boolean>(() => true);
     verify.mockReturnValueOnce(true).mockReturnValueOnce(false);
     stubRuntime({ createPublicKey: () => ({}), verify });
     vi.stubGlobal('crypto', undefined);

@@ -32,9 +32,7 @@ def parse_checkpoint_text(text: str) -> Checkpoint:
     match = _TEXT.fullmatch(text)
     root = None if match is None else from_base64(match[3])
     if match is None or root is None or len(root) != 32 or int(match[2]) > MAX_SAFE_INTEGER:
-        message = (
-            "A checkpoint is three lines: origin, tree size, base64 of the root."
-        )
+        message = "A checkpoint is three lines: origin, tree size, base64 of the root."
         raise TallyError("checkpoint_invalid", message)
     return Checkpoint(match[1], int(match[2]), root)
 

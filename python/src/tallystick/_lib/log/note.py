@@ -75,9 +75,7 @@ def _parse_line(line: str) -> NoteSignature:
     match = _LINE.fullmatch(line)
     data = None if match is None else from_base64(match[2])
     if match is None or data is None or len(data) < 5 or _NAME.fullmatch(match[1]) is None:
-        raise _invalid(
-            'A signature line is "— <name> <base64 of key id and signature>".'
-        )
+        raise _invalid('A signature line is "— <name> <base64 of key id and signature>".')
     return NoteSignature(match[1], int.from_bytes(data[:4], "big"), data[4:])
 
 
