@@ -29,6 +29,7 @@ const finders: Readonly<Record<string, Finder>> = {
   'INI and key-value': sections,
   CSV: firstLine,
   'Markdown READMEs': markdown,
+  'numbered steps': markdown,
   changelogs: (text) => [...markdown(text), ...underlined(text), ...matching(/^CHANGES WITH /)(text)],
   'RFC-like specifications': (text) => [...underlined(text), ...numbered(text)],
   'man pages': page,

@@ -66,6 +66,9 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   'stack traces': lines,
   'transcripts and sessions': lines,
   changelogs: ['release', 'line', 'two places'],
+  '.env files': lines,
+  'numbered steps': prose,
+  'kubectl output': lines,
 };
 
 /** A file as a tool would return it, with the questions that the rules of its kind make. */
