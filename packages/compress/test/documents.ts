@@ -160,7 +160,7 @@ const field = fc.oneof(
   scalar,
 );
 
-/** JSON whose objects are alike: nested, with members that are sometimes absent. */
+/** JSON whose objects are alike: nested, with members that are sometimes absent, in a list or as the members of an object. */
 export const records: fc.Arbitrary<string> = fc
   .tuple(
     fc.uniqueArray(name, { minLength: 1, maxLength: 4 }),
@@ -169,8 +169,9 @@ export const records: fc.Arbitrary<string> = fc
       maxLength: 9,
     }),
     fc.constantFrom('', '{"items":', '{"a":[[{"n":1},{"n":2}],'),
+    fc.option(fc.array(login, { minLength: 9, maxLength: 9 })),
   )
-  .map(([names, rows, before]) => {
+  .map(([names, rows, before, owners]) => {
     const items = rows.map((row) =>
       joined(
         names.flatMap((key, i) => (row[i]![0] === 0 ? [] : [`${key}:${row[i]![1]}`])),
@@ -180,7 +181,9 @@ export const records: fc.Arbitrary<string> = fc
       ),
     );
     const after = before === '' ? '' : before.endsWith(',') ? ']}' : '}';
-    return `${before}${joined(items, '[', ']', '')}${after}`;
+    if (owners === null) return `${before}${joined(items, '[', ']', '')}${after}`;
+    const members = items.map((item, i) => `"${owners[i]}${i % 4 === 3 ? '' : i}":${item}`);
+    return `${before}${joined(members, '{', '}', '')}${after}`;
   });
 
 export const code = fc

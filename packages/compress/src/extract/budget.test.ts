@@ -24,7 +24,7 @@ test.each([0.5, 0.4, 0.25, 0.1])(
 
 test('a long object is cut between its members', () => {
   const types = Object.fromEntries(
-    Array.from({ length: 90 }, (_, i) => [`application/kind-${i}`, { source: 'registry', parts: [`k${i}`] }]),
+    Array.from({ length: 90 }, (_, i) => [`application/kind-${i}`, ['registry', 'part', `k${i}`]]),
   );
   const { account, blocks } = compress(
     [
@@ -34,7 +34,7 @@ test('a long object is cut between its members', () => {
     { tier: 'extractive', budget: 0.25 },
   );
   expect(account.tokens_after).toBeLessThanOrEqual(Math.floor(account.tokens_before * 0.25));
-  expect(blocks[0]?.text).toContain('"application/kind-61":{"source":"registry","parts":["k61"]}');
+  expect(blocks[0]?.text).toContain('"application/kind-61":["registry","part","k61"]');
 });
 
 test('of a function that does not fit, the beginning is kept before functions that are not asked for', () => {
@@ -67,8 +67,8 @@ test('JSON of which a small budget could not keep how to read its tables keeps t
       { role: 'tool', tool_call_id: 'call_1', content },
       { role: 'user', content: 'How many of bucket 693 are there?' },
     ],
-    { tier: 'extractive', budget: 120 },
+    { tier: 'extractive', budget: 95 },
   );
-  expect(account.tokens_after).toBeLessThanOrEqual(120);
+  expect(account.tokens_after).toBeLessThanOrEqual(95);
   expect(blocks[0]?.text).toContain('bucket 693\thall 0\t1287');
 });

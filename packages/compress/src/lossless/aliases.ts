@@ -22,7 +22,7 @@ export function encodeAliases(text: string): string | undefined {
   const definitions: string[] = [];
   for (const repeated of repeatedTexts(text)) {
     const uses = [body, ...definitions].reduce((sum, own) => sum + placesOf(repeated, own).length, 0);
-    if (uses < 2 || savedBy(repeated.length, uses) <= 0) continue;
+    if (uses < 2 || savedBy(repeated, uses) <= 0) continue;
     const alias = `${mark}${definitions.length + 1}`;
     body = replaced(body, repeated, alias);
     for (const [i, own] of definitions.entries()) definitions[i] = replaced(own, repeated, alias);

@@ -11,6 +11,9 @@ export interface Column {
 const printable = /^[ !#-[\]-~]*$/;
 /** Matches text that can't stand in a string of JSON or in a cell as it is. */
 const unplain = /["\\\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
+/** Whether a text can stand in a string of JSON and in a cell as it is, and is not taken for no cell. */
+export const isPlainText = (text: string): boolean => text !== '' && !unplain.test(text);
+
 /** Shortest text before and after the cells of a column, in UTF-16 units, that is said once. */
 const MIN_SHARED = 4;
 /** Most parts of a string that are sought. */
@@ -19,18 +22,43 @@ const MAX_PARTS = 8;
 /**
  * Finds the columns of strings that are made of constant text and the cells of other columns: an address with an id in it. What
  * is left of a string becomes its column's cell. Returns the parts of such strings by column.
+ * @param always a column of plain texts, which is a string of its own cells where nothing shorter is found
  */
-export function deriveStrings(columns: ReadonlySet<Column>): Map<Column, readonly (string | Column)[]> {
+export function deriveStrings(
+  columns: ReadonlySet<Column>,
+  always?: Column,
+): Map<Column, readonly (string | Column)[]> {
   const found = new Map<Column, readonly (string | Column)[]>();
   const bases: Column[] = [];
+  const unquoted = new Set(
+    [...columns].filter((column) => unquote(column, column === always ? 0 : MIN_QUOTED)),
+  );
   const texts = [...columns].map((column) => ({ column, text: column.cells.join('') }));
   for (const { column, text } of texts.sort((a, b) => a.text.length - b.text.length)) {
     if (!printable.test(text) && unplain.test(text)) continue;
-    const parts = column.values.every(isStringOrNone) ? partsOf(column, bases) : undefined;
+    const whole = unquoted.has(column) ? [column] : undefined;
+    const parts = column.values.every(isStringOrNone) ? (partsOf(column, bases) ?? whole) : undefined;
     if (parts !== undefined) found.set(column, parts);
     if (parts === undefined || parts.includes(column)) bases.unshift(column);
   }
   return found;
+}
+
+/** Fewest cells in quotation marks for which the pattern has them instead. */
+const MIN_QUOTED = 2;
+
+/**
+ * Takes the quotation marks from the cells of a column of strings of which at least so many look like numbers or other JSON; returns
+ * whether it did. A cell of which nothing is left would count as none.
+ */
+function unquote(column: Column, least: number): boolean {
+  const quoted = column.cells.filter((cell) => cell.startsWith('"')).length;
+  if (quoted < least || !column.values.every(isStringOrNone)) return false;
+  const cells = column.cells.map((cell) => (cell.startsWith('"') ? cell.slice(1, -1) : cell));
+  if (cells.some((cell, row) => unplain.test(cell) || (cell === '' && column.cells[row] !== '')))
+    return false;
+  column.cells = cells;
+  return true;
 }
 
 const isStringOrNone = (value: Tree | undefined): boolean =>

@@ -8,6 +8,7 @@ import { parseTree, sameTree } from '../json/tree.ts';
 import { tokenizerFor } from '../tokens/tokenizer.ts';
 import { collapseLines, expandLines } from './lines.ts';
 import { decodeLossless, encodeLossless } from './lossless.ts';
+import { packedForms } from './packed.ts';
 import { decodeToon } from './toon-decode.ts';
 import { encodeToon } from './toon-encode.ts';
 import { asTable, decodeTsv, encodeTsv } from './tsv.ts';
@@ -99,6 +100,20 @@ test('the lexeme of a number survives every form', () => {
       expect(numbersOf(decodeLossless(encoded)!)).toEqual(numbers);
     }),
   );
+});
+
+test('of a short table the form with the fewest tokens is taken', () => {
+  const titles = ['A Field Guide to Lichens', 'The Bridge Builders', 'Maps for the Curious'];
+  const rows = Array.from({ length: 16 }, (_, i) => ({
+    shelf: `K${4700 + 11 * i}`,
+    title: titles[(i * i) % 3],
+    year: 1900 + ((i * 37) % 120),
+  }));
+  const text = JSON.stringify({ page: 3, rows });
+  const tree = parseTree(text)!;
+  const chosen = encodeLossless('json', text, tokenizer.count(text), tokenizer)!;
+  const forms = [encodeToon(tree), ...packedForms(tree, text)];
+  expect(tokenizer.count(chosen.text)).toBe(Math.min(...forms.map((form) => tokenizer.count(form))));
 });
 
 test('JSON Lines that are alike become a table, and lines again', () => {

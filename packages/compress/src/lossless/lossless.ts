@@ -26,8 +26,11 @@ interface Candidate extends Encoded {
   readonly decodes: () => boolean;
 }
 
-/** A form that is longer than the shortest by this factor has more tokens, and is not counted. */
+/** A form that is longer than the shortest by this factor has more tokens, and is not counted: counting takes most of the time. */
 const MUCH_LONGER = 1.1;
+/** The same for a text of at most so many UTF-16 units, in which the words of an alias or of a header weigh more. */
+const SHORT = 10_000;
+const LONGER_IF_SHORT = 1.5;
 
 /**
  * The cheapest lossless form of a segment, or undefined if none is cheaper than the text's `before` tokens. It depends
@@ -42,8 +45,9 @@ export function encodeLossless(
   const candidates =
     kind === 'json' ? jsonForms(text) : kind === 'jsonl' ? jsonLinesForms(text) : lineForms(kind, text);
   const shortest = Math.min(...candidates.map((candidate) => candidate.text.length));
+  const longest = shortest * (text.length > SHORT ? MUCH_LONGER : LONGER_IF_SHORT);
   const counted = candidates
-    .filter((candidate) => candidate.text.length <= shortest * MUCH_LONGER)
+    .filter((candidate) => candidate.text.length <= longest)
     .map((candidate) => ({ candidate, tokens: tokenizer.count(candidate.text) }))
     .sort((a, b) => a.tokens - b.tokens);
 
@@ -76,8 +80,9 @@ function jsonForms(text: string): Candidate[] {
   const tree = treeOf(compact);
   if (tree === undefined || tree.kind === 'scalar') return forms;
   const lists = listForms('json', tree, compact);
-  const short = lists.some(({ text }) => text.length * MUCH_LONGER < compact.length);
-  return [...forms, ...lists, ...(short ? [] : [form('json-toon', encodeToon(tree), tree)])];
+  const isWorse =
+    compact.length > SHORT && lists.some(({ text }) => text.length * MUCH_LONGER < compact.length);
+  return [...forms, ...lists, ...(isWorse ? [] : [form('json-toon', encodeToon(tree), tree)])];
 }
 
 /** Forms of JSON Lines: those of the list of the lines, or each line minified. */

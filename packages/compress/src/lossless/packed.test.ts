@@ -38,6 +38,62 @@ describe('what a model reads', () => {
     );
   });
 
+  test('strings that look like numbers have their quotation marks in the pattern, once', () => {
+    const rows = [
+      { code: '004', zip: '1010', size: 3, tag: '7' },
+      { code: '533', zip: '8010', size: 4, tag: 'x' },
+      { code: 'null', zip: '80"0', size: '4', tag: 'y' },
+    ];
+    expect(packedValue({ rows }).split('\n').slice(2)).toEqual([
+      '<table 1>, 3 rows of {"code":"<>","zip":<>,"size":<>,"tag":<>}',
+      '004\t"1010"\t3\t"7"',
+      '533\t"8010"\t4\tx',
+      'null\t80"0\t"4"\ty',
+    ]);
+    expect(readPacked(packedValue({ rows }))).toEqual({ rows });
+  });
+
+  test('an object whose members are objects is a pattern and a row for each member', () => {
+    const packages = Object.fromEntries(
+      ['a-lock', 'b-lock', '007', 'd-lock', 'e-lock'].map((name, i) => [
+        `node_modules/${name}`,
+        {
+          version: `1.${i}.0`,
+          resolved: `https://registry.example/${name}/-/${name}-1.${i}.0.tgz`,
+          ...(i % 2 === 0 ? { dev: true } : { peer: i }),
+        },
+      ]),
+    );
+    expect(packedValue({ lock: 3, packages }).split('\n')).toEqual([
+      'JSON with tables: <table n> lists its rows, whose cells fill the <> in order, strings unquoted. ' +
+        'The same <name> is the same cell. What has only empty cells is left out. Members make up one object.',
+      '{"lock":3,"packages":<table 1>}',
+      '<table 1>, 5 members of "node_modules/<name>":{"version":"1.<version>.0",' +
+        '"resolved":"https://registry.example/<name>/-/<name>-1.<version>.0.tgz","dev":<>,"peer":<>}',
+      'a-lock\t0\ttrue\t',
+      'b-lock\t1\t\t1',
+      '007\t2\ttrue\t',
+      'd-lock\t3\t\t3',
+      'e-lock\t4\ttrue\t',
+    ]);
+    expect(readPacked(packedValue({ lock: 3, packages }))).toEqual({ lock: 3, packages });
+  });
+
+  test('members are found in one order, where each has some of them', () => {
+    const item = (...names: string[]): object => Object.fromEntries(names.map((name) => [name, name.length]));
+    const items = [
+      item('from'),
+      item('from', 'until'),
+      item('from', 'charset', 'for'),
+      item('for', 'until'),
+      item('until'),
+    ];
+    expect(packedValue(items.map((own) => ({ id: 'x', own }))).split('\n')[2]).toBe(
+      '<table 1>, 5 rows of {"id":"x","own":{"from":<>,"charset":<>,"for":<>,"until":<>}}',
+    );
+    expect(readPacked(packedValue(items))).toEqual(items);
+  });
+
   test('what is repeated has an alias', () => {
     const owner = { login: 'ana', url: 'https://api.example.com/users/ana' };
     expect(
@@ -117,7 +173,7 @@ describe('a document that is cut', () => {
   test('is cut row by row, with its texts in full', () => {
     const text = sent(0.15);
     expect(text).toContain('"ref":"branch <>"');
-    expect(text).toContain('\n19\t209\t\t\n');
+    expect(text).toContain('\n19\t\t\t209\n');
     expect(text).toContain('rows left out');
     expect(text).toContain('https://api.example.com/users/ana/profile');
     expect(text).not.toMatch(/\$\d/);

@@ -1,6 +1,6 @@
-import { toCell } from '../json/cell.ts';
+import { stringScalar, toCell } from '../json/cell.ts';
 import { compactJson, type Members, sameTree, type Tree } from '../json/tree.ts';
-import { type Column, deriveStrings } from './derived.ts';
+import { type Column, deriveStrings, isPlainText } from './derived.ts';
 
 /** What the items of a list have in common, with a place for each column of what differs. */
 export type Pattern = Constant | CellPlace | TextPattern | Group;
@@ -38,6 +38,32 @@ export function patternOf(items: readonly Tree[]): Pattern | undefined {
   return group === undefined ? undefined : withTexts(group, deriveStrings(new Set(columnsOf(group))));
 }
 
+/** What the members of an object have in common: a string or a cell for their names, and a pattern for their values. */
+export interface MemberPattern {
+  readonly name: TextPattern | CellPlace;
+  readonly value: Pattern;
+}
+
+/** Fewest members of an object that is a table. */
+const MIN_MEMBERS = 4;
+
+/** Reads an object whose members are objects as a pattern with columns; undefined if they have too little in common. */
+export function memberPatternOf({ names, values }: Members): MemberPattern | undefined {
+  if (names.length < MIN_MEMBERS || values.some(({ kind }) => kind !== 'members')) return undefined;
+  if (new Set(names).size < names.length) return undefined;
+  const columns = new Columns();
+  const name = columns.of(names.map(stringScalar), 'name');
+  const value = groupOf(values, '', columns);
+  if (value === undefined) return undefined;
+  const always = names.every(isPlainText) ? name : undefined;
+  const texts = deriveStrings(new Set([name, ...columnsOf(value)]), always);
+  const parts = texts.get(name);
+  return {
+    name: parts === undefined ? { kind: 'cell', column: name } : { kind: 'text', parts },
+    value: withTexts(value, texts),
+  };
+}
+
 /** Values of the rows at one place; undefined where a row has none. */
 type Values = readonly (Tree | undefined)[];
 
@@ -70,9 +96,10 @@ function constantOf([first, ...rest]: Values): string | undefined {
 function groupOf(values: Values, name: string, columns: Columns): Group | undefined {
   const group = membersOf(values, columns) ?? itemsOf(values, name, columns);
   if (group === undefined) return undefined;
-  // Where the group is, at least one of its cells must not be empty.
-  const marks = columnsOf(group).some(({ cells }) =>
-    cells.every((cell, row) => (cell === '') === (values[row] === undefined)),
+  // Where the group is, and nowhere else, at least one of its cells must not be empty.
+  const own = columnsOf(group);
+  const marks = values.every(
+    (value, row) => own.some(({ cells }) => cells[row] !== '') === (value !== undefined),
   );
   return marks ? group : undefined;
 }
@@ -108,22 +135,35 @@ function member(value: Tree | undefined, name: string, index: number): Tree | un
 
 /** The names of all objects in an order that each of them keeps; undefined if there is none, or they have little in common. */
 function sharedNames(objects: readonly Members[]): readonly string[] | undefined {
-  const names = [...(objects[0]?.names ?? [])];
-  let longest = 0;
-  for (const object of objects) {
-    longest = Math.max(longest, object.names.length);
-    if (object.names.every((name, i) => name === names[i])) continue;
-    let at = 0;
-    for (const name of object.names) {
-      const found = names.indexOf(name);
-      if (found < 0) names.splice(at++, 0, name);
-      else if (found >= at) at = found + 1;
-      else return undefined;
-    }
-    if (names.length > longest * 2) return undefined;
-  }
-  if (new Set(names).size < names.length) return undefined;
+  let longest: readonly string[] = [];
+  for (const { names } of objects) if (names.length > longest.length) longest = names;
+  if (new Set(longest).size < longest.length) return undefined;
+  if (objects.every(({ names }) => inOrder(names, longest))) return longest;
+  const names = mergedOrder(objects);
+  if (names === undefined || names.length > longest.length * 2) return undefined;
   return objects.every((object) => inOrder(object.names, names)) ? names : undefined;
+}
+
+/** All names, each behind those that stand before it in any object; undefined if there is no such order. */
+function mergedOrder(objects: readonly Members[]): string[] | undefined {
+  /** The names that stand directly before a name somewhere. */
+  const before = new Map<string, Set<string>>();
+  for (const { names } of objects) {
+    for (const [i, name] of names.entries()) {
+      const own = before.get(name) ?? new Set();
+      before.set(name, own);
+      if (i > 0) own.add(names[i - 1] ?? '');
+    }
+  }
+  const order: string[] = [];
+  while (before.size > 0) {
+    const next = [...before].find(([, own]) => own.size === 0)?.[0];
+    if (next === undefined) return undefined;
+    order.push(next);
+    before.delete(next);
+    for (const own of before.values()) own.delete(next);
+  }
+  return order;
 }
 
 /** Returns whether `names` are some of `columns`, in their order. */

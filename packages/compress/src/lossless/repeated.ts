@@ -2,8 +2,8 @@ import { stringEnd } from '../json/minify.ts';
 
 /** Shortest text that is sought, in UTF-16 units. */
 const MIN_LENGTH = 8;
-/** UTF-16 units of JSON for a token, about. */
-const TOKEN = 3;
+/** Letters of a token, about. */
+const WORD = 8;
 /** Most texts that are returned. */
 const MOST = 120;
 
@@ -22,7 +22,7 @@ export function repeatedTexts(text: string): string[] {
   countPrefixes(strings.sort(), counts);
   const found: { repeated: string; saved: number }[] = [];
   for (const [repeated, count] of counts) {
-    const saved = savedBy(repeated.length, count);
+    const saved = count < 2 ? 0 : savedBy(repeated, count);
     if (saved > 0) found.push({ repeated, saved });
   }
   return found
@@ -31,9 +31,18 @@ export function repeatedTexts(text: string): string[] {
     .map(({ repeated }) => repeated);
 }
 
-/** Tokens, about, that an alias saves for a text of a length in so many places: it costs two a place, and four to define. */
-export const savedBy = (length: number, places: number): number =>
-  ((places - 1) * length) / TOKEN - 2 * places - 4;
+/** Tokens, about, that an alias saves for a text in so many places: it costs two a place, and four to define. */
+export const savedBy = (text: string, places: number): number =>
+  (places - 1) * tokensAbout(text) - 2 * places - 4;
+
+/** Tokens of a text, about, without counting them: words with the space before them, three digits, three signs. */
+function tokensAbout(text: string): number {
+  let tokens = 0;
+  for (const { 0: piece } of text.matchAll(/[A-Za-z]+|\d+|[^\sA-Za-z\d]+/g)) {
+    tokens += Math.ceil(piece.length / (/[A-Za-z]/.test(piece) ? WORD : 3));
+  }
+  return tokens;
+}
 
 function count(counts: Map<string, number>, text: string): void {
   counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -1,10 +1,10 @@
 import { fromCell } from '../json/cell.ts';
 import { stringEnd } from '../json/minify.ts';
-import { parseTree, type Tree } from '../json/tree.ts';
+import { parseTree, stringValue, type Tree } from '../json/tree.ts';
 
 const head = /^JSON with tables: (.)table n(.) lists its rows,/;
-/** Matches the line above the rows of a table: its name, the number of rows, and the pattern. */
-export const tableHead = /^.(table \d+)., (\d+) rows of ([^\n]*)/;
+/** Matches the line above the rows of a table: its name, the number of rows, what they are, and the pattern. */
+export const tableHead = /^.(table \d+)., (\d+) (rows|members) of ([^\n]*)/;
 
 export const hasTables = (text: string): boolean => head.test(text);
 
@@ -15,16 +15,37 @@ export function decodeTables(text: string): Tree | undefined {
   if (open === '') return undefined;
   const tables = new Map<string, Tree>();
   for (let at = 0; at < lines.length; ) {
-    const [, name = '', count = '', pattern = ''] = tableHead.exec(lines[at++] ?? '') ?? [];
+    const [, name = '', count = '', what, pattern = ''] = tableHead.exec(lines[at++] ?? '') ?? [];
     const rows = lines.slice(at, at + Number(count));
     at += rows.length;
-    const items = itemsOf(templateOf(pattern, open, close), rows);
-    if (items === undefined || rows.length !== Number(count)) return undefined;
-    tables.set(name, { kind: 'list', items });
+    const isRows = what === 'rows';
+    const items = itemsOf(templateOf(isRows ? pattern : asPair(pattern), open, close), rows);
+    const table = items && (isRows ? ({ kind: 'list', items } as const) : objectOf(items));
+    if (table === undefined || rows.length !== Number(count)) return undefined;
+    tables.set(name, table);
   }
   const { form, names } = templateOf(body, open, close);
   const filling = { value: (place: number) => tables.get(names[place] ?? ''), text: () => '' };
   return form === undefined ? undefined : fill(form, filling);
+}
+
+/** The pattern of a member, a string or a place and what follows the colon, as that of a list of the two. */
+function asPair(pattern: string): string {
+  const end = pattern.startsWith('"') ? stringEnd(pattern, 0) : pattern.indexOf(':');
+  return `[${pattern.slice(0, end)},${pattern.slice(end + 1)}]`;
+}
+
+/** The object with these pairs of a name and a value for its members; undefined if one is no such pair. */
+function objectOf(pairs: readonly Tree[]): Tree | undefined {
+  const names: string[] = [];
+  const values: Tree[] = [];
+  for (const pair of pairs) {
+    const [name, value] = pair.kind === 'list' ? pair.items : [];
+    if (name?.kind !== 'scalar' || value === undefined) return undefined;
+    names.push(stringValue(name.lexeme));
+    values.push(value);
+  }
+  return { kind: 'members', names, values };
 }
 
 /** The items of a table; undefined if a row has not the cells that the pattern asks for. */

@@ -1,6 +1,6 @@
-import type { List, Tree } from '../json/tree.ts';
+import type { List, Members, Tree } from '../json/tree.ts';
 import type { Column } from './derived.ts';
-import { type Pattern, patternOf } from './pattern.ts';
+import { memberPatternOf, type Pattern, patternOf } from './pattern.ts';
 
 /** Brackets around what a pattern leaves open; the first pair is taken of which the document has none. */
 const brackets = ['<>', '«»', '⟨⟩'];
@@ -17,6 +17,8 @@ const WORTH = 0.8;
  * web	a1
  * db	a2
  * ```
+ *
+ * An object whose members are objects is a table of `members` in place of `rows`, with a string for their names before the pattern.
  */
 export function encodeTables(tree: Tree, json: string): string | undefined {
   const pair = brackets.find((pair) => !json.includes(pair.charAt(0)) && !json.includes(pair.charAt(1)));
@@ -32,6 +34,7 @@ class TableWriter {
   readonly #close: string;
   #named = false;
   #empty = false;
+  #objects = false;
 
   constructor(pair: string) {
     this.#open = pair.charAt(0);
@@ -44,36 +47,58 @@ class TableWriter {
       `JSON with tables: ${table} lists its rows, whose cells fill the ${blank} in order, strings unquoted.`,
       ...(this.#named ? [`The same ${name} is the same cell.`] : []),
       ...(this.#empty ? ['What has only empty cells is left out.'] : []),
+      ...(this.#objects ? ['Members make up one object.'] : []),
     ].join(' ');
   }
 
   value(tree: Tree): string {
     if (tree.kind === 'scalar') return tree.lexeme;
     if (tree.kind === 'list')
-      return this.#table(tree) ?? `[${tree.items.map((item) => this.value(item)).join(',')}]`;
-    return object(
-      tree.names,
-      tree.values.map((value) => this.value(value)),
-    );
+      return this.#rows(tree) ?? `[${tree.items.map((item) => this.value(item)).join(',')}]`;
+    const values = (): string[] => tree.values.map((value) => this.value(value));
+    return this.#members(tree) ?? object(tree.names, values());
   }
 
   #place(text: string): string {
     return this.#open + text + this.#close;
   }
 
-  #table(list: List): string | undefined {
+  #rows(list: List): string | undefined {
     const pattern = patternOf(list.items);
     if (pattern === undefined) return undefined;
     const columns = places(pattern);
+    return this.#table(list, 'rows', columns, (names) => this.#pattern(pattern, names));
+  }
+
+  #members(members: Members): string | undefined {
+    const pattern = memberPatternOf(members);
+    if (pattern === undefined) return undefined;
+    const { name, value } = pattern;
+    const columns = [...places(name), ...places(value)];
+    const text = (names: ReadonlyMap<Column, string>): string =>
+      `${this.#pattern(name, names)}:${this.#pattern(value, names)}`;
+    const table = this.#table(members, 'members', columns, text);
+    this.#objects ||= table !== undefined;
+    return table;
+  }
+
+  /** Adds the table of a list or an object, if it is worth one. @returns the place of the table */
+  #table(
+    tree: List | Members,
+    what: 'rows' | 'members',
+    columns: readonly Column[],
+    pattern: (names: ReadonlyMap<Column, string>) => string,
+  ): string | undefined {
     const names = namesOf(columns);
     const own = [...new Set(columns)];
-    const rows = list.items.map((_, row) => own.map(({ cells }) => cells[row]).join('\t'));
-    const text = [this.#pattern(pattern, names), ...rows].join('\n');
-    if (text.length > lengthOf(list) * WORTH) return undefined;
+    const { length } = tree.kind === 'list' ? tree.items : tree.values;
+    const rows = Array.from({ length }, (_, row) => own.map(({ cells }) => cells[row]).join('\t'));
+    const text = [pattern(names), ...rows].join('\n');
+    if (text.length > lengthOf(tree) * WORTH) return undefined;
     this.#named ||= names.size > 0;
     this.#empty ||= own.some(({ cells }) => cells.includes(''));
     const name = this.#place(`table ${this.tables.length + 1}`);
-    this.tables.push(`${name}, ${rows.length} rows of ${text}`);
+    this.tables.push(`${name}, ${length} ${what} of ${text}`);
     return name;
   }
 

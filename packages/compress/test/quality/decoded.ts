@@ -12,7 +12,7 @@ export function decoded(blocks: readonly Block[]): string[] {
   });
 }
 
-const head = /^(.table \d+., )\d+( rows of )/;
+const head = /^(.table \d+., )\d+( (?:rows|members) of )/;
 
 function keptRows(text: string, mark: string): string[] {
   const lines = text.split('\n').filter((line) => line !== mark);
@@ -25,6 +25,9 @@ function keptRows(text: string, mark: string): string[] {
     const counted = (lines[at] ?? '').replace(head, `$1${rows.length}$2`);
     const [, name = ''] = /^(.table \d+.)/.exec(counted) ?? [];
     const table = readPacked([lines[rule], name, counted, ...rows].join('\n'));
-    return (table as unknown[]).map((row) => JSON.stringify(row));
+    if (Array.isArray(table)) return table.map((row) => JSON.stringify(row));
+    return Object.entries(table as object).map(
+      ([key, own]) => `${JSON.stringify(key)}:${JSON.stringify(own)}`,
+    );
   });
 }
