@@ -5,6 +5,8 @@ import { lineSpans, MAX_UNIT, plain, type Span, sentenceSpans, type Unit } from 
 const LONG_STRING = 400;
 /** Number of members from which a long object is cut between them, as a list is. */
 const MANY_MEMBERS = 12;
+/** Length in UTF-16 units from which an object in a long item of a list is cut as a whole, where nothing in it is. */
+const LONG_OBJECT = 200;
 /** Lists below this depth belong to the item that they are in. */
 const MAX_DEPTH = 32;
 const SCALARS = /^[-+.\deE,\s]*$/;
@@ -46,8 +48,13 @@ function findItems(
   const members = membersOf(text, ends, at, end);
   const cuts = code === 91 || (end - at > MAX_UNIT && members.length >= MANY_MEMBERS);
   for (const { start, value, after, end: behind } of members) {
-    if (!cuts || after - value > MAX_UNIT) findItems(text, ends, value, depth + 1, found);
+    const before = found.length;
+    const isLong = after - value > MAX_UNIT;
+    if (!cuts || isLong) findItems(text, ends, value, depth + 1, found);
     else if (code === 123 || !SCALARS.test(text.slice(value, after)))
+      found.push(plain({ start, end: behind }));
+    const isPart = !cuts && depth > 0 && !isLong && after - value >= LONG_OBJECT;
+    if (isPart && text.charCodeAt(value) === 123 && found.length === before)
       found.push(plain({ start, end: behind }));
   }
   return end;

@@ -53,6 +53,19 @@ describe('JSON', () => {
     expect(texts('json', text, true)[0]).toBe('{"total":2,"rows":[');
   });
 
+  test('the objects in a long item, of which a short one is no unit', () => {
+    const sender = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`name${i}`, `value ${i}`]));
+    const item = { action: 'edited', sender, of: { id: 7 }, rule: sender, body: [sender, sender, sender] };
+    expect(texts('json', JSON.stringify([item]))).toStrictEqual([
+      `"sender":${JSON.stringify(sender)},`,
+      `"rule":${JSON.stringify(sender)},`,
+      `${JSON.stringify(sender)},`,
+      `${JSON.stringify(sender)},`,
+      JSON.stringify(sender),
+    ]);
+    expect(texts('json', JSON.stringify({ ...item, body: 1 }))).toStrictEqual([]);
+  });
+
   test('the lines and sentences of a long string', () => {
     const page = `First line.\n${'Some words here. '.repeat(30)}\nLast line.`;
     const found = texts('json', JSON.stringify({ page }));
