@@ -31,6 +31,7 @@ describe('defaultEngine', () => {
   const onlyCofactored = verdictCases.find((vector) => vector.onlyCofactored);
 
   afterEach(() => {
+    vi.restoreAllMocks();
     vi.unstubAllGlobals();
     vi.resetModules();
   });
@@ -70,8 +71,10 @@ describe('defaultEngine', () => {
       throw new Error('unsupported');
     };
     stubRuntime({ createPublicKey, verify: () => true });
+    const verify = vi.spyOn(crypto.subtle, 'verify');
     expect(await freshVerdict(onlyCofactored)).toBe(false);
     expect(await freshVerdict(honest)).toBe(true);
+    expect(verify).toHaveBeenCalled();
   });
 
   test('works where there is no WebCrypto', async () => {

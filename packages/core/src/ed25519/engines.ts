@@ -53,9 +53,15 @@ export const defaultEngine: Ed25519Engine<Promise<boolean>> = {
 
 async function chooseEngine(): Promise<Ed25519Engine> {
   const crypto = nodeCrypto() as NodeCrypto<object> | undefined;
-  const native = crypto && nodeEngineOf(crypto);
+  if (crypto !== undefined) {
+    try {
+      const native = nodeEngineOf(crypto);
+      if (await isCofactorless(native)) return native;
+    } catch {
+      // A runtime may have the module without the curve.
+    }
+  }
   try {
-    if (native && (await isCofactorless(native))) return native;
     return (await isCofactorless(webCryptoEngine)) ? webCryptoEngine : nobleEngine;
   } catch {
     return nobleEngine;
