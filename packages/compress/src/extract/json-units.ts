@@ -5,7 +5,7 @@ import { lineSpans, MAX_UNIT, plain, type Span, sentenceSpans, type Unit } from 
 const LONG_STRING = 400;
 /** Number of members from which a long object is cut between them, as a list is. */
 const MANY_MEMBERS = 12;
-/** Length in UTF-16 units from which an object in a long item of a list is cut as a whole, where nothing in it is. */
+/** Length in UTF-16 units from which an object within a long item of a list is one unit, if there is no unit within it. */
 const LONG_OBJECT = 200;
 /** Lists below this depth belong to the item that they are in. */
 const MAX_DEPTH = 32;

@@ -112,25 +112,25 @@ function membersOf(values: Values, columns: Columns): Group | undefined {
     present.push(value);
   }
   const names = sharedNames(present);
-  return names === undefined
-    ? undefined
-    : {
-        kind: 'group',
-        names,
-        values: names.map((name, i) =>
-          unify(
-            values.map((value) => member(value, name, i)),
-            name,
-            columns,
-          ),
-        ),
-      };
+  if (names === undefined) return undefined;
+  const rows = values.map((value) => (value?.kind === 'members' ? membersIn(value, names) : undefined));
+  return {
+    kind: 'group',
+    names,
+    values: names.map((name, i) =>
+      unify(
+        rows.map((row) => row?.[i]),
+        name,
+        columns,
+      ),
+    ),
+  };
 }
 
-/** The member of an object by its name, which is probably the one at this index. */
-function member(value: Tree | undefined, name: string, index: number): Tree | undefined {
-  if (value?.kind !== 'members') return undefined;
-  return value.values[value.names[index] === name ? index : value.names.indexOf(name)];
+/** The members of an object by `names`, of which it has some in their order; undefined in place of those that it lacks. */
+function membersIn({ names: own, values }: Members, names: readonly string[]): (Tree | undefined)[] {
+  let at = 0;
+  return names.map((name) => (own[at] === name ? values[at++] : undefined));
 }
 
 /** The names of all objects in an order that each of them keeps; undefined if there is none, or they have little in common. */
@@ -144,26 +144,36 @@ function sharedNames(objects: readonly Members[]): readonly string[] | undefined
   return objects.every((object) => inOrder(object.names, names)) ? names : undefined;
 }
 
-/** All names, each behind those that stand before it in any object; undefined if there is no such order. */
+/** All names of the objects in an order in which each stands behind those before it in any object; undefined if there is none. */
 function mergedOrder(objects: readonly Members[]): string[] | undefined {
-  /** The names that stand directly before a name somewhere. */
-  const before = new Map<string, Set<string>>();
+  /** The names that stand directly behind a name somewhere. */
+  const behind = new Map<string, Set<string>>();
   for (const { names } of objects) {
     for (const [i, name] of names.entries()) {
-      const own = before.get(name) ?? new Set();
-      before.set(name, own);
-      if (i > 0) own.add(names[i - 1] ?? '');
+      if (!behind.has(name)) behind.set(name, new Set());
+      if (i > 0) behind.get(names[i - 1] ?? '')?.add(name);
     }
   }
+  /** How many of the names directly before a name are still to come. */
+  const waiting = new Map<string, number>();
+  for (const own of behind.values()) for (const name of own) waiting.set(name, (waiting.get(name) ?? 0) + 1);
+  const places = new Map([...behind.keys()].map((name, place) => [name, place]));
+  const placeOf = (name: string | undefined): number => places.get(name ?? '') ?? 0;
+  /** The names that may come next, the one that was met first at the end. There are no more of them than objects, about. */
+  const ready = [...behind.keys()].filter((name) => !waiting.has(name)).reverse();
   const order: string[] = [];
-  while (before.size > 0) {
-    const next = [...before].find(([, own]) => own.size === 0)?.[0];
-    if (next === undefined) return undefined;
-    order.push(next);
-    before.delete(next);
-    for (const own of before.values()) own.delete(next);
+  for (let name = ready.pop(); name !== undefined; name = ready.pop()) {
+    order.push(name);
+    for (const next of behind.get(name) ?? []) {
+      const left = (waiting.get(next) ?? 0) - 1;
+      waiting.set(next, left);
+      if (left > 0) continue;
+      let at = ready.length;
+      while (at > 0 && placeOf(ready[at - 1]) < placeOf(next)) at--;
+      ready.splice(at, 0, next);
+    }
   }
-  return order;
+  return order.length === behind.size ? order : undefined;
 }
 
 /** Returns whether `names` are some of `columns`, in their order. */
