@@ -234,6 +234,11 @@ async function casesOf(spoken: Spoken): Promise<CallCase[]> {
       covered: payloads(events),
       failed: spoken.named ? ['response'] : [],
     }),
+    ofStream('stream, two events in one', 'Two payloads that no blank line parts are no JSON.', {
+      response: stream.replace('}\n\n', `}\n`),
+      covered: null,
+      failed: ['response'],
+    }),
     ofStream('stream, svc of another call', 'The receipt is good, but it is about another call.', {
       response: inStream.text([...events, withSvc(last, other)]),
       failed: ['request', 'response'],

@@ -45,11 +45,15 @@ async function whole({ body, request }: Spoken): Promise<{ request: string; resp
   return { request: JSON.stringify(request), response: JSON.stringify({ ...body, svc: { receipt } }) };
 }
 
-/** A payload as a client sees it; what stands beside svc in a chunk of its own only repeats the chunks before. */
+/**
+ * A payload as a client sees it. One with svc is covered by its values, so white space in it says nothing;
+ * what stands beside svc in a chunk of its own only repeats the chunks before.
+ */
 function payloadSeen(payload: string): string {
   try {
     const chunk = JSON.parse(payload) as JsonObject;
-    if (chunk['svc'] === undefined || chunk['choices'] === undefined) return payload;
+    if (chunk['svc'] === undefined) return payload;
+    if (chunk['choices'] === undefined) return canonicalize(chunk);
     return canonicalize({ ...chunk, id: null, object: null, created: null, model: null });
   } catch {
     return payload;

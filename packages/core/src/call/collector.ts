@@ -13,7 +13,8 @@ import { SseReader } from './sse-reader.ts';
 /** The most bytes that an answer in one piece, or one event of a stream, may have: 64 MiB. */
 const MAX_HELD_BYTES = 64 * 1_048_576;
 
-const NEW_LINE = utf8('\n');
+const LINE_FEED = 0x0a;
+const NEW_LINE = Uint8Array.of(LINE_FEED);
 const DONE = utf8('[DONE]');
 
 /** An answer of an inference call, as far as its receipt is concerned (spec/compute.md, *Response hash*). */
@@ -102,7 +103,11 @@ export class CallCollector {
     if (isDone) return;
     this.#hasNamed ||= name !== null;
     this.#hasUnnamed ||= name === null;
-    const json = name !== null || this.#protocol === null ? orNull(() => parseJson(payload)) : null;
+    // Two events without the blank line between them have the same hash, and are no JSON.
+    const isOfLines = payload.includes(LINE_FEED);
+    const isRead = name !== null || this.#protocol === null || isOfLines;
+    const json = isRead ? orNull(() => parseJson(payload)) : null;
+    if (isOfLines && json === null) this.#fault ??= 'A payload of several data lines is not I-JSON.';
     this.#protocol ??= protocolOf(json);
     this.#answerId ??= answerIdOf(json);
     if (name !== null && typeOf(json) !== name)

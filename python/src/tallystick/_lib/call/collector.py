@@ -115,9 +115,13 @@ class CallCollector:
             return
         self._has_named = self._has_named or name is not None
         self._has_unnamed = self._has_unnamed or name is None
-        if name is None and self._protocol is not None:
+        is_of_lines = b"\n" in payload
+        if name is None and self._protocol is not None and not is_of_lines:
             return
         document = _parsed(payload)
+        # Two events without the blank line between them have the same hash, and are no JSON.
+        if is_of_lines and document is None and self._fault is None:
+            self._fault = "A payload of several data lines is not I-JSON."
         self._protocol = self._protocol or protocol_of(document)
         self._answer_id = self._answer_id or _answer_id_of(document)
         kind = _type_of(document)
