@@ -21,6 +21,7 @@ export { BUCKETS, countDocuments, GROUPINGS } from './calls/count-calls.ts';
 export type { ListedRequest } from './calls/ended-call.ts';
 export { followCalls } from './calls/follow-calls.ts';
 export { bandOf, bandStarts, UNKNOWN_BAND } from './calls/latency-bands.ts';
+export { purgeCalls } from './calls/purge-calls.ts';
 export type { Model } from './catalogue/catalogue.ts';
 export { ollamaUrl } from './catalogue/ollama-host.ts';
 export { catalogueEntries, checkCatalogue, readCatalogue } from './catalogue/open.ts';

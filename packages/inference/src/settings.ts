@@ -29,6 +29,8 @@ export interface ComputeConfig {
   readonly ratingDays: number;
   /** Days for which prompts and answers are kept for callers who ask for it; 0 for never. */
   readonly keepContentDays: number;
+  /** Days for which a call stays in its caller's list; 0 for ever. */
+  readonly callListDays: number;
   /** Retries after a provider's first failure that may pass. */
   readonly retries: number;
   /** Milliseconds for which a model rests after its provider said that it has no such model. */

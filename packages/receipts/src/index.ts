@@ -24,7 +24,7 @@ export { ownTransaction } from './own-transaction.ts';
 export { carriedNote, listed, refuseUncarried } from './profile-members.ts';
 export { METERING_PRICE, RECEIPT_PRICE, STEP_PRICE } from './receipt-payment.ts';
 export type { GetOutcome, ReceiptOwner, ReceiptStore } from './receipt-store.ts';
-export { keptReceipt, purgeExpired } from './retention.ts';
+export { keptReceipt, type PurgeStep, purgeExpired } from './retention.ts';
 export { recommend, recommendedBy } from './rubric.ts';
 export { sessionNotFound } from './sessions/find-place.ts';
 export { issueStep, type StepRequest } from './sessions/issue-step.ts';

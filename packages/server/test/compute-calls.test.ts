@@ -12,6 +12,7 @@ import { apiKey, DATABASES, type Reply } from './service.ts';
 import { newTenant } from './tenant.ts';
 
 const CALLS = '/v1/compute/calls';
+const DAY_MS = 86_400_000;
 type Headers = Record<string, string>;
 
 function expectRefused({ status, json, text }: Reply, code: keyof typeof errorTable, field?: string): void {
@@ -427,5 +428,18 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
       timeline: [],
       billing: null,
     });
+  });
+
+  it('keeps each call for a year, and then deletes its row', async () => {
+    const headers = await apiKey(routed.service, 'pro');
+    const reply = await chat(headers);
+    const path = `${CALLS}/${textOf(reply.headers.get('x-receipt-id'))}`;
+    routed.service.clock.advance(365 * DAY_MS);
+    await routed.service.restart();
+    expect((await get(path, headers)).status).toBe(200);
+    routed.service.clock.advance(DAY_MS);
+    await routed.service.restart();
+    expectRefused(await get(path, headers), 'not_found');
+    expect(rowsOf(await get(`${CALLS}?from=2027-01-01T00:00:00Z`, headers))).toEqual([]);
   });
 });

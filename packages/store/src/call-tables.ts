@@ -1,7 +1,9 @@
 import { bandOf, type CallRow, type NewCall } from '@tallystick/inference';
+import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
 import type { CallCount, CallTag } from './call-rows.ts';
 import type { Work } from './database-work.ts';
+import type { Dialect } from './dialect.ts';
 import { sessionAdder, sessionsOfCalls } from './session-list-tables.ts';
 import { table } from './table.ts';
 
@@ -9,6 +11,8 @@ import { table } from './table.ts';
 export interface CallTables {
   /** Inserts the calls whose id is new, with all that belongs to them. */
   putCalls(calls: readonly NewCall[]): Work<void>;
+  /** Deletes rows whose id says that they are of earlier than `before`, in Unix seconds; how many they were. */
+  purgeCalls(values: { readonly before: number; readonly limit: number }): Work<number>;
 }
 
 /** Lengths of the spans that calls are counted by: a minute, an hour and a day. */
@@ -70,13 +74,45 @@ const COUNTS = table<CallCount>(
   },
 );
 
-export function callTables(bulk: Bulk): CallTables {
+/** The sums of one owner's calls in one span. */
+const SPAN_COUNTS = table<Pick<CallCount, 'owner' | 'span' | 'at'>>('call_counts', ['owner', 'span', 'at'], {
+  owner: 'text',
+  span: 'integer',
+  at: 'integer',
+});
+
+/** What comes before the Unix seconds in the ids of calls, with a receipt and without. */
+const ID_PREFIXES = ['call_', 'r_env_'] as const;
+
+export function callTables(bulk: Bulk, { skipLocked }: Dialect): CallTables {
   const insertCalls = bulk.insertNew(CALLS);
   const insertTags = bulk.insert(TAGS);
   const insertDetails = bulk.insert(DETAILS);
   const addCounts = bulk.add(COUNTS);
   const addSessions = sessionAdder(bulk);
+  // The ids sort by time, so that this needs no index of its own.
+  const takeBetween = bulk.take(
+    CALLS,
+    (v: { from: string; before: string; limit: number }) =>
+      sql`
+        select id from calls where id >= ${v.from} and id < ${v.before} order by id limit ${v.limit} ${skipLocked}`,
+  );
+  const removeTags = bulk.removeEqual(TAGS);
+  const removeDetails = bulk.remove(DETAILS);
+  const removeCounts = bulk.removeEqual(SPAN_COUNTS);
   return {
+    *purgeCalls({ before, limit }) {
+      let purged = 0;
+      for (const prefix of ID_PREFIXES) {
+        const ids = { from: prefix, before: `${prefix}${String(before).padStart(10, '0')}` };
+        const calls = yield* takeBetween({ ...ids, limit: limit - purged });
+        yield* removeTags(calls.flatMap(tagsOf));
+        yield* removeDetails(calls.map(({ id }) => id));
+        yield* removeCounts(minutesOf(calls));
+        purged += calls.length;
+      }
+      return purged;
+    },
     *putCalls(calls) {
       const inserted = yield* insertCalls(calls);
       const added = calls.filter(({ id }) => inserted.has(id));
@@ -88,7 +124,14 @@ export function callTables(bulk: Bulk): CallTables {
   };
 }
 
-function tagsOf({ id, owner, at, tags }: NewCall): CallTag[] {
+/** The minutes in which calls were counted, each once. Hours and days are counted for good. */
+function minutesOf(calls: readonly CallRow[]): Pick<CallCount, 'owner' | 'span' | 'at'>[] {
+  const [span] = SPANS;
+  const minutes = calls.map(({ owner, at }) => ({ owner, span, at: Math.floor(at / 1_000 / span) * span }));
+  return [...new Map(minutes.map((one) => [`${one.owner}\0${one.at}`, one])).values()];
+}
+
+function tagsOf({ id, owner, at, tags }: CallRow): CallTag[] {
   if (tags === null) return [];
   return Object.entries(JSON.parse(tags) as Record<string, string>).map(([name, value]) => {
     return { owner, tag: `${name}:${value}`, at, id };

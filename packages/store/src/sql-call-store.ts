@@ -81,6 +81,10 @@ export class SqlCallStore implements CallStore {
     return this.#database.read(all(this.#database.queries.unlistedCalls, range));
   }
 
+  purge(before: number, limit: number): Promise<number> {
+    return this.#database.transaction(this.#database.callTables.purgeCalls({ before, limit }), 'relaxed');
+  }
+
   async mark(mark: CallMark): Promise<void> {
     await this.#database.transaction(run(this.#database.queries.markCallWriter, mark), 'relaxed');
   }

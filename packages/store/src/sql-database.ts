@@ -43,7 +43,7 @@ export function sharedStatements(db: Compiler, dialect: Dialect): SharedStatemen
     ledgerTables: ledgerTables(bulk, dialect),
     claimTables: claimTables(bulk, dialect),
     learningTables: learningTables(bulk),
-    callTables: callTables(bulk),
+    callTables: callTables(bulk, dialect),
     statusTables: statusTables(bulk),
   };
 }

@@ -43,6 +43,43 @@ export function callSuite(name: string, createDatabase: CreateDatabase): void {
       expect(await store.calls.find(OTHER, row.id)).toBeNull();
     });
 
+    it('until they are purged by the day, with tags, details and minutes, while hours and days stay counted', async () => {
+      const day = 20_000 * 86_400;
+      const made = (second: number, change: Partial<NewCall> = {}): NewCall =>
+        newCall(second * 1_000, {
+          id: `r_env_${second}_${change.owner === OTHER ? 'b' : 'a'}`,
+          tags: '{"team":"a"}',
+          detail: '{"x":1}',
+          ...change,
+        });
+      const old = [
+        made(day - 90),
+        made(day - 1, { owner: OTHER }),
+        made(day - 2, { id: `call_${day - 2}_a`, receiptId: null }),
+      ];
+      const kept = [made(day), made(day + 1, { id: `call_${day + 1}_a`, receiptId: null })];
+      await store.calls.put([...old, ...kept]);
+      expect(await store.calls.purge(day, 2)).toBe(2);
+      expect(await store.calls.purge(day, 2)).toBe(1);
+      expect(await store.calls.purge(day, 2)).toBe(0);
+      expect(ids(await page())).toEqual(ids(kept.toReversed()));
+      expect(ids(await page({ tag: 'team:a' }))).toEqual(ids(kept.toReversed()));
+      expect(await page({ owner: OTHER, tag: 'team:a' })).toEqual([]);
+      for (const { id, owner } of old) expect(await store.calls.find(owner, id)).toBeNull();
+      expect(await store.calls.find(ACCOUNT, kept[0]!.id)).toMatchObject({ detail: '{"x":1}' });
+      // Who was purged can be listed anew: nothing of it is left in the way.
+      await store.calls.put(old.slice(0, 1));
+      expect(await store.calls.find(ACCOUNT, old[0]!.id)).toMatchObject({ detail: '{"x":1}' });
+      const counted = async (span: number, owner = ACCOUNT): Promise<number[]> => {
+        const counting = { owner, span, from: day - 86_400, to: day + 86_400, by: 'none' } as const;
+        return (await store.calls.counts(counting)).sums.map(({ calls }) => calls);
+      };
+      expect(await counted(60)).toEqual([2, 1]);
+      expect(await counted(60, OTHER)).toEqual([]);
+      expect(await counted(3_600, OTHER)).toEqual([1]);
+      expect(await counted(86_400)).toEqual([2, 3]);
+    });
+
     it('newest first, page by page, none twice and none lost while others are written', async () => {
       const calls = times(50, (at) => newCall(100 + Math.floor(at / 7), { id: `c${at * 7919}` }));
       await store.calls.put(calls);

@@ -159,6 +159,11 @@ export interface CallStore {
   ): Promise<{ readonly row: ListedCall; readonly detail: string | null } | null>;
   /** Settled calls without a row whose id sorts after `after` and before `before`, in the order of ids. */
   unlisted(range: { after: string; before: string; limit: number }): Promise<UnlistedCall[]>;
+  /**
+   * Deletes rows of calls of before `before`, a multiple of 60 in Unix seconds, with their tags, details and counts by the minute, at most `limit` of
+   * them; how many they were. Counts by the hour and the day stay.
+   */
+  purge(before: number, limit: number): Promise<number>;
   /** Writes or moves the mark of a process. */
   mark(mark: CallMark): Promise<void>;
   unmark(process: string): Promise<void>;

@@ -8,7 +8,7 @@ import {
 } from '@tallystick/callers';
 import type { Money } from '@tallystick/chain/evm';
 import { didSvc, type Payee, toBase64url } from '@tallystick/core';
-import { createFreeReads, openCompute, Shadows } from '@tallystick/inference';
+import { createFreeReads, openCompute, purgeCalls, Shadows } from '@tallystick/inference';
 import {
   createRegistry,
   openOwnIssuer,
@@ -24,6 +24,7 @@ import { type LogStatus, openAnchorLog } from '@tallystick/log';
 import { createKeySales, type Payments } from '@tallystick/payments';
 import {
   createVerificationQueue,
+  type PurgeStep,
   purgeExpired,
   ReceiptListing,
   settlementReceipts,
@@ -156,9 +157,14 @@ async function openAll(
   );
   await refreshTrust(store, issuer.keyring, clock());
   const trust = await openTrustService(store, issuer);
-  const purges = [store.compression, store.learning, store.receiptList, store.sessionList].map(
-    (kept) => (now: number, most: number) => kept.purge(now, most),
-  );
+  const purges: readonly PurgeStep[] = [
+    ...[store.compression, store.learning, store.receiptList, store.sessionList].map(
+      (kept): PurgeStep =>
+        (now, most) =>
+          kept.purge(now, most),
+    ),
+    (now, most) => purgeCalls(store.calls, config.compute.callListDays, now, most),
+  ];
   await purgeExpired(store, clock(), purges);
 
   const background = createBackground(logger);

@@ -21,12 +21,22 @@ export function readCompute(read: EnvReader, file: ConfigFile, aws: ComputeConfi
       idleMs: milliseconds('TALLY_IDLE_TIMEOUT_MS', 60_000),
     },
     ratingDays: read.integer('TALLY_RATING_DAYS', 7, 0, 90),
-    keepContentDays: read.integer('TALLY_KEEP_CONTENT_DAYS', 0, 0, 3_650),
+    ...readDays(read),
     retries: read.integer('TALLY_PROVIDER_RETRIES', 2, 0, 10),
     probesProviders: read.oneOf('TALLY_STATUS_PROBES', ['off', 'providers'], 'off') === 'providers',
     maxPriceAgeDays: read.integer('TALLY_PRICE_MAX_AGE_DAYS', 0, 0, 3_650),
     goneRestMs: milliseconds('TALLY_MODEL_GONE_REST_MS', 3_600_000),
   };
+}
+
+function readDays(read: EnvReader): Pick<ComputeConfig, 'callListDays' | 'keepContentDays'> {
+  const keepContentDays = read.integer('TALLY_KEEP_CONTENT_DAYS', 0, 0, 3_650);
+  const callListDays = read.integer('TALLY_CALL_LIST_DAYS', Math.max(365, keepContentDays), 0, 3_650);
+  if (callListDays > 0 && keepContentDays > callListDays)
+    read.faults.push(
+      'TALLY_KEEP_CONTENT_DAYS must not be more than TALLY_CALL_LIST_DAYS: what is kept is read from the list of calls.',
+    );
+  return { callListDays, keepContentDays };
 }
 
 /** The operator's catalogue, with the addresses and the keys of the providers that it names or that are built in. */

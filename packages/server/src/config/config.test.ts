@@ -34,6 +34,16 @@ function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
 
 const ATTESTATION = `sev-snp:sha256:${'ab'.repeat(32)}`;
 
+describe('days', () => {
+  it('of the list of calls are not fewer than those of what is kept of a call', () => {
+    expect(readConfig({}).compute.callListDays).toBe(365);
+    expect(readConfig({ TALLY_KEEP_CONTENT_DAYS: '400' }).compute.callListDays).toBe(400);
+    const short = { TALLY_KEEP_CONTENT_DAYS: '31', TALLY_CALL_LIST_DAYS: '30' };
+    expect(faultsOf(short)).toEqual([expect.stringMatching(/^TALLY_KEEP_CONTENT_DAYS must not be more/)]);
+    expect(faultsOf({ ...short, TALLY_CALL_LIST_DAYS: '0' })).toEqual([]);
+  });
+});
+
 describe('workers', () => {
   it('are one, a number, or as many as there are cores', () => {
     expect(readConfig({}).workers).toBe(1);
