@@ -4,24 +4,25 @@ export { fetchAtMost } from './fetch-at-most.ts';
 export { fsckLog } from './fsck.ts';
 export type { FsckReport, WitnessFinding } from './fsck-report.ts';
 export type { LogMetrics } from './leader.ts';
-export type {
-  AcceptOutcome,
-  AcceptRequest,
-  Advance,
-  ChainPosting,
-  Fenced,
-  Leaf,
-  LeafPage,
-  Lease,
-  ListedLeaf,
-  LogIdentity,
-  LogStore,
-  PostingAttempt,
-  PostingPage,
-  PostingState,
-  StoredCheckpoint,
-  Tile,
-  TreeHead,
+export {
+  type AcceptOutcome,
+  type AcceptRequest,
+  type Advance,
+  CHECKPOINT_SECONDS,
+  type ChainPosting,
+  type Fenced,
+  type Leaf,
+  type LeafPage,
+  type Lease,
+  type ListedLeaf,
+  type LogIdentity,
+  type LogStore,
+  type PostingAttempt,
+  type PostingPage,
+  type PostingState,
+  type StoredCheckpoint,
+  type Tile,
+  type TreeHead,
 } from './log-store.ts';
 export { followLog, type MonitorState, type Sighting } from './monitor.ts';
 export { openAnchorLog } from './open-log.ts';

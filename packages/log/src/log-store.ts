@@ -90,6 +90,9 @@ export interface Tile {
   readonly hashes: Uint8Array;
 }
 
+/** Seconds after its posting for which every checkpoint before it is kept. */
+export const CHECKPOINT_SECONDS = 30 * 86_400;
+
 /** The right to lead, which one process has for a time. A new holder gets a greater epoch. */
 export interface Lease {
   readonly epoch: number;
@@ -208,6 +211,11 @@ export interface LogStore {
   getCheckpoint(size: number): Promise<StoredCheckpoint | null>;
   /** Yields the signed checkpoints by size. Reads a page at a time. */
   listCheckpoints(): AsyncIterable<StoredCheckpoint>;
+  /**
+   * Deletes at most `limit` checkpoints that no posting has put on the chain, of trees smaller than that of the last posting scheduled
+   * before `before`, in unix seconds; how many they were. The newest checkpoint is never one of them.
+   */
+  purgeCheckpoints(before: number, limit: number): Promise<number>;
   /** The stored hashes of a tile; null where there are none. */
   getTile(level: number, index: number): Promise<Uint8Array | null>;
   /**

@@ -3,7 +3,14 @@ export { createKeySales, type KeySales, requireKeySecret } from './keys/issue.ts
 export { ANNUAL_PREPAY_MONTHS, type Months, priceOf, SOLD_TIERS, type SoldTier } from './keys/prices.ts';
 export { openQuote, type QuoteRequest } from './keys/quote.ts';
 export { openSealedKey } from './keys/sealed-key.ts';
-export type { ChannelRow, PaymentRow, PaymentState, PaymentStep, PaymentStore } from './payment-store.ts';
+export {
+  type ChannelRow,
+  PAYMENT_SECONDS,
+  type PaymentRow,
+  type PaymentState,
+  type PaymentStep,
+  type PaymentStore,
+} from './payment-store.ts';
 export { declinePayout, requestWithdrawal } from './payouts/request.ts';
 export type { MailConfig, PaymentsConfig, SalesConfig } from './settings.ts';
 export { NANO_PER_BASE_UNIT, toBaseUnits, toNanoUsdc } from './treasury/units.ts';

@@ -48,6 +48,12 @@ export interface ChannelRow {
 /** The changes of one step of a payment. Members that are left out stay as they are. */
 export type PaymentStep = Partial<Omit<PaymentRow, 'id' | 'scheme' | 'payer' | 'createdAt'>>;
 
+/**
+ * Seconds for which a payment that is over is kept: longer than the receipt that it paid for. One that is presented again after that is
+ * verified like a new one, and the chain has its nonce.
+ */
+export const PAYMENT_SECONDS = 400 * 86_400;
+
 /** x402 payments and channels. Errors, durability and concurrency are those of `Store`. */
 export interface PaymentStore {
   /** Adds a payment and returns null, unless its id or identifier exists: then returns the existing payment. */
@@ -61,6 +67,11 @@ export interface PaymentStore {
   openOf(payer: string): Promise<PaymentRow[]>;
   /** At most `limit` payments that are `settling` or `serving` with a lease that had ended at `now`. */
   abandoned(now: number, limit: number): Promise<PaymentRow[]>;
+  /**
+   * Deletes at most `limit` payments that are `settled`, `delivered` or `failed` and began before `before`, in Unix seconds; how many
+   * they were.
+   */
+  purge(before: number, limit: number): Promise<number>;
 
   channel(id: string): Promise<ChannelRow | null>;
   /** Compare-and-swap: version 1 inserts, version n replaces n-1. Returns whether it did. */

@@ -149,6 +149,18 @@ function treeQueries(db: Compiler) {
     pageOfCheckpoints: statement((v: { after: number; limit: number }) =>
       checkpoints.where('size', '>', v.after).orderBy('size').limit(v.limit),
     ),
+    purgeCheckpoints: statement((v: { before: number; limit: number }) =>
+      raw(
+        db,
+        sql`
+          delete from checkpoints where size in (
+            select size from checkpoints
+            where size < (
+                select size from postings where batch_at < ${v.before} order by sequence desc limit 1)
+              and not exists (select 1 from postings where postings.size = checkpoints.size)
+            order by size limit ${v.limit})`,
+      ),
+    ),
     getTile: statement((v: { level: number; index: number }) =>
       db.selectFrom('tiles').select('hashes').where('level', '=', v.level).where('idx', '=', v.index),
     ),

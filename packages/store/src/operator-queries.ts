@@ -49,7 +49,11 @@ export function operatorQueries(db: Compiler, { now }: Dialect) {
       db
         .selectFrom('postings')
         .select((row) => ['state', row.fn.countAll<number>().as('postings')])
-        .where('state', '<>', sql.lit('finalized'))
+        .where(
+          'state',
+          'in',
+          ['queued', 'broadcast', 'confirmed'].map((state) => sql.lit(state)),
+        )
         .groupBy('state'),
     ),
     openPayouts: statement((v: { kind: string; limit: number }) =>

@@ -65,6 +65,19 @@ function queriesOfPayments(db: Compiler) {
         .orderBy('lease_until')
         .limit(v.limit),
     ),
+    purgePayments: statement((v: { before: number; limit: number }) =>
+      db
+        .deleteFrom('x402_payments')
+        .where('id', 'in', (query) =>
+          query
+            .selectFrom('x402_payments')
+            .select('id')
+            .where('state', 'in', OVER)
+            .where('created_at', '<', v.before)
+            .orderBy('created_at')
+            .limit(v.limit),
+        ),
+    ),
     stepPayment: statement((v: PaymentRow & { fromState: string; fromLease: number }) =>
       db
         .updateTable('x402_payments')
@@ -87,6 +100,7 @@ function queriesOfPayments(db: Compiler) {
 }
 
 const OPEN = ['settling', 'serving', 'owed', 'failed'].map((state) => sql.lit(state));
+const OVER = ['settled', 'delivered', 'failed'].map((state) => sql.lit(state));
 
 function queriesOfChannels(db: Compiler) {
   const channels = db

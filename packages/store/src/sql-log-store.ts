@@ -168,6 +168,10 @@ export class SqlLogStore implements LogStore {
     return this.#first(this.#queries.getCheckpoint, { size });
   }
 
+  purgeCheckpoints(before: number, limit: number): Promise<number> {
+    return this.#database.transaction(run(this.#queries.purgeCheckpoints, { before, limit }), 'relaxed');
+  }
+
   listCheckpoints(): AsyncIterable<StoredCheckpoint> {
     return pages(PAGE, (last: StoredCheckpoint | undefined) =>
       this.#all(this.#queries.pageOfCheckpoints, { after: last?.size ?? -1, limit: PAGE }),

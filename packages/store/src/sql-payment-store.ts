@@ -43,6 +43,10 @@ export class SqlPaymentStore implements PaymentStore {
     return this.#rows(all(this.#queries.abandonedPayments, { now, limit }));
   }
 
+  purge(before: number, limit: number): Promise<number> {
+    return this.#database.transaction(run(this.#queries.purgePayments, { before, limit }), 'relaxed');
+  }
+
   async channel(id: string): Promise<ChannelRow | null> {
     const [row] = await this.#database.read(all(this.#queries.channelById, { id }));
     return row === undefined ? null : channelFrom(row);

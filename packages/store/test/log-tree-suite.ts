@@ -252,6 +252,35 @@ export function logTreeSuite(name: string, createDatabase: CreateDatabase): void
       });
     });
 
+    it('its old checkpoints are purged, but for those whose trees are on the chain', async () => {
+      const epoch = await lead(log);
+      await place(log, times(12, String));
+      for (let size = 1; size <= 12; size += 1) {
+        const from = size === 1 ? EMPTY : head(size - 1);
+        await log.advance({ epoch, from, to: head(size), tiles: [] });
+        await log.putCheckpoint(epoch, checkpoint(size));
+      }
+      const sizes = async (): Promise<number[]> =>
+        (await collect(log.listCheckpoints())).map(({ size }) => size);
+      expect(await log.purgeCheckpoints(HOUR, 100)).toBe(0);
+      for (const [sequence, size] of [
+        [1, 3],
+        [2, 5],
+        [3, 9],
+      ] as const) {
+        const posting = { sequence, batchAt: HOUR + sequence, ...head(size), nonce: sequence };
+        await log.queuePosting(epoch, posting, attempt(sequence, sequence));
+      }
+      expect(await log.purgeCheckpoints(HOUR + 1, 100)).toBe(0);
+      expect(await sizes()).toHaveLength(12);
+      expect(await log.purgeCheckpoints(HOUR + 3, 2)).toBe(2);
+      expect(await log.purgeCheckpoints(HOUR + 3, 2)).toBe(1);
+      expect(await log.purgeCheckpoints(HOUR + 3, 2)).toBe(0);
+      expect(await sizes()).toEqual([3, 5, 6, 7, 8, 9, 10, 11, 12]);
+      expect(await log.purgeCheckpoints(HOUR + 4, 100)).toBe(3);
+      expect(await sizes()).toEqual([3, 5, 9, 10, 11, 12]);
+    });
+
     describe('the fence', () => {
       const posting = { sequence: 1, batchAt: HOUR, ...head(2), nonce: 0 };
       const writes: Record<string, (log: LogStore, epoch: number) => Promise<unknown>> = {

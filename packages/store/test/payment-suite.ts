@@ -71,6 +71,24 @@ export function paymentSuite(name: string, createDatabase: CreateDatabase): void
       expect(ids(await payments.abandoned(40, 1))).toEqual(['p2']);
     });
 
+    it('until those that are over are purged, the oldest first', async () => {
+      const states = ['settling', 'serving', 'settled', 'delivered', 'failed', 'owed'] as const;
+      for (const state of states) {
+        await payments.begin(payment(`old-${state}`, { state, createdAt: 99 }));
+        await payments.begin(payment(`new-${state}`, { state, createdAt: 100 }));
+      }
+      await payments.begin(payment('oldest', { state: 'failed', createdAt: 1 }));
+      expect(await payments.purge(100, 1)).toBe(1);
+      expect(await payments.find('oldest')).toBeNull();
+      expect(await payments.purge(100, 10)).toBe(3);
+      expect(await payments.purge(100, 10)).toBe(0);
+      for (const state of states) {
+        const isOver = ['settled', 'delivered', 'failed'].includes(state);
+        expect((await payments.find(`old-${state}`)) === null, state).toBe(isOver);
+        expect(await payments.find(`new-${state}`), state).not.toBeNull();
+      }
+    });
+
     it('and channels, each version once', async () => {
       const row = { id: 'c1', version: 1, claimable: 2n ** 62n, document: '{"a":1}' };
       const other = (await open()).payments;

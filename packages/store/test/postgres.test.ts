@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startPostgres, type TestPostgres } from '../../server/test/postgres.ts';
 import { startTcpProxy } from '../../server/test/tcp-proxy.ts';
 import { openPostgresStore } from '../src/postgres.ts';
@@ -14,6 +14,7 @@ import { callSuite } from './call-suite.ts';
 import { claimSuite } from './claim-suite.ts';
 import { compressionSuite } from './compression-suite.ts';
 import { contentSuite } from './content-suite.ts';
+import { grows, SeenStatements } from './growing-tables.ts';
 import { learningSuite } from './learning-suite.ts';
 import { credit, NOW, reserve, settlement } from './ledger-fixtures.ts';
 import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
@@ -37,6 +38,9 @@ import { streamSuite } from './stream-suite.ts';
 import type { TestDatabase } from './test-database.ts';
 import { treasurySuite } from './treasury-suite.ts';
 import { webhookSuite } from './webhook-suite.ts';
+
+const seen = new SeenStatements();
+seen.watch(Client.prototype, 'query');
 
 let server: TestPostgres;
 let template: string;
@@ -138,6 +142,7 @@ beforeAll(async () => {
   administration = await server.url('administration');
   template = await server.url('store');
   await (await openPostgresStore(template)).close();
+  seen.endMigrations();
 });
 
 afterAll(() => server.stop());
@@ -384,5 +389,27 @@ describe('PostgreSQL', () => {
     await expect(openPostgresStore('postgres://nobody@127.0.0.1:1/none')).rejects.toMatchObject({
       code: 'unavailable',
     });
+  });
+});
+
+describe('the statements of PostgreSQL', () => {
+  it('read no table through that grows', async () => {
+    const statements = seen.all();
+    expect(statements.length, 'Run the whole file: its suites run the statements.').toBeGreaterThan(300);
+    const client = await connect(template);
+    onTestFinished(() => client.end());
+    // A table is read through only where there is no other way. What other suites made is not in this database.
+    await client.query('set enable_seqscan = off');
+    const through: { tables: string[]; sql: string }[] = [];
+    for (const sql of statements) {
+      const { rows } = await client
+        .query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${sql}`)
+        .catch((error: Error) => ({ rows: [{ 'QUERY PLAN': String(error) }] }));
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      const tables = [...plan.matchAll(/Seq Scan on (\w+)/g)].map(([, table = '']) => table).filter(grows);
+      if (tables.length > 0) through.push({ tables, sql });
+      if (plan.startsWith('error')) through.push({ tables: [plan], sql });
+    }
+    expect(through).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { ReceiptRow } from '@tallystick/kit';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openSqliteStore } from '../src/sqlite.ts';
 import { apiKeySuite } from './api-key-suite.ts';
 import { callCountSuite } from './call-count-suite.ts';
@@ -13,6 +13,7 @@ import { callSuite } from './call-suite.ts';
 import { claimSuite } from './claim-suite.ts';
 import { compressionSuite } from './compression-suite.ts';
 import { contentSuite } from './content-suite.ts';
+import { documentedTables, grows, SeenStatements } from './growing-tables.ts';
 import { learningSuite } from './learning-suite.ts';
 import { credit, NOW } from './ledger-fixtures.ts';
 import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
@@ -54,8 +55,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** A file with nothing but the store's tables: a copy, which takes less time than all migrations. */
 const template = newFile();
 
+const seen = new SeenStatements();
+seen.watch(DatabaseSync.prototype, 'prepare');
+
 beforeAll(async () => {
   await (await openSqliteStore(template)).close();
+  seen.endMigrations();
 });
 
 async function createDatabase(): Promise<TestDatabase> {
@@ -323,5 +328,42 @@ describe('SQLite', () => {
     const file = newFile();
     writeFileSync(file, 'no database, but long enough to be looked at'.repeat(100));
     await expect(openSqliteStore(file)).rejects.toThrow('not a database');
+  });
+});
+
+describe('the statements of SQLite', () => {
+  const names = (connection: DatabaseSync, condition: string): string[] =>
+    connection
+      .prepare(`select name from sqlite_master where ${condition} order by name`)
+      .all()
+      .map(({ name }) => String(name));
+
+  it('read no table through that grows', () => {
+    const statements = seen.all();
+    expect(statements.length, 'Run the whole file: its suites run the statements.').toBeGreaterThan(300);
+    const connection = new DatabaseSync(template);
+    onTestFinished(() => connection.close());
+    const partial = new Set(names(connection, `type = 'index' and sql like '% where %'`));
+    const through = statements.flatMap((sql) => {
+      const plan = connection
+        .prepare(`explain query plan ${sql}`)
+        .all()
+        .map(({ detail }) => String(detail));
+      // In the order of an index, up to a limit, only what is wanted is read.
+      if (/ limit /.test(sql) && !plan.some((step) => step.includes('TEMP B-TREE'))) return [];
+      const tables = plan.flatMap((step) => {
+        const [, table = '', index = ''] =
+          /^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?/.exec(step) ?? [];
+        return grows(table) && !partial.has(index) ? [table] : [];
+      });
+      return tables.length > 0 ? [{ tables, sql }] : [];
+    });
+    expect(through).toEqual([]);
+  });
+
+  it('are about the tables that the page on tables describes', () => {
+    const connection = new DatabaseSync(template);
+    expect(names(connection, `type = 'table'`)).toEqual([...documentedTables.keys()].toSorted());
+    connection.close();
   });
 });

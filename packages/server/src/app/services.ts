@@ -20,8 +20,8 @@ import {
 } from '@tallystick/issuers';
 import { createBackground, createKeyedMutex, createLogStorms, type LogStorms } from '@tallystick/kit';
 import { createClaims, openProcessLease, returnHoldsOfTheDead } from '@tallystick/ledger';
-import { type LogStatus, openAnchorLog } from '@tallystick/log';
-import { createKeySales, type Payments } from '@tallystick/payments';
+import { CHECKPOINT_SECONDS, type LogStatus, openAnchorLog } from '@tallystick/log';
+import { createKeySales, PAYMENT_SECONDS, type Payments } from '@tallystick/payments';
 import {
   createVerificationQueue,
   type PurgeStep,
@@ -164,6 +164,8 @@ async function openAll(
           kept.purge(now, most),
     ),
     (now, most) => purgeCalls(store.calls, config.compute.callListDays, now, most),
+    (now, most) => store.log.purgeCheckpoints(now - CHECKPOINT_SECONDS, most),
+    (now, most) => store.payments.purge(now - PAYMENT_SECONDS, most),
   ];
   await purgeExpired(store, clock(), purges);
 

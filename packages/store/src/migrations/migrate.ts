@@ -32,6 +32,9 @@ import { receiptStatuses } from './0029-receipt-statuses.ts';
 import { receiptCosts } from './0030-receipt-costs.ts';
 import { postingStates } from './0031-posting-states.ts';
 import { sessionList } from './0032-session-list.ts';
+import { paymentLeases } from './0033-payment-leases.ts';
+import { paymentAges } from './0034-payment-ages.ts';
+import { orderedLists } from './0035-ordered-lists.ts';
 import type { AddedIndex, ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. New ones are only ever appended. */
@@ -66,6 +69,9 @@ const migrations: readonly Migration[] = [
   receiptCosts,
   postingStates,
   sessionList,
+  paymentLeases,
+  paymentAges,
+  orderedLists,
 ];
 
 /** The first version whose row names the release that applied it. */
