@@ -86,6 +86,12 @@ export class Placed {
     return placed.map(([hash]) => bytesOf(hash));
   }
 
+  /** Asserts that every answered place is in a log of these hashes, which may hold others too. */
+  expectIn(hashes: readonly Uint8Array[]): void {
+    for (const [hash, index] of this.#places)
+      assert.equal(Buffer.from(hashes[index] ?? []).toString('base64url'), hash, `the place ${index}`);
+  }
+
   /** As `place`, with 1 to `most` new hashes. */
   placeSome(url: string, key: Key, most: number): Promise<void> {
     return this.place(url, key, 1 + this.#random.below(most));
