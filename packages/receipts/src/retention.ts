@@ -22,11 +22,13 @@ export type PurgeStep = (now: number, limit: number) => Promise<number>;
 /**
  * Deletes what has expired, in small transactions, so that minting goes on meanwhile. `now`: Unix milliseconds.
  * @param others what other domains keep for a time, in Unix seconds too
+ * @param signal ends it after the transactions under way
  */
 export async function purgeExpired(
   store: Pick<ReceiptStore, 'purge'>,
   now: number,
   others: readonly PurgeStep[] = [],
+  signal?: AbortSignal,
 ): Promise<number> {
   const seconds = Math.floor(now / 1000);
   let deleted = 0;
@@ -34,6 +36,7 @@ export async function purgeExpired(
     const { receipts, idempotency, counters } = await store.purge(seconds, BATCH);
     deleted += receipts;
     const further = await Promise.all(others.map((step) => step(seconds, BATCH)));
-    if (Math.max(receipts, idempotency, counters, ...further) < BATCH) return deleted;
+    if (signal?.aborted === true || Math.max(receipts, idempotency, counters, ...further) < BATCH)
+      return deleted;
   }
 }

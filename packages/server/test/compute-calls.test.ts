@@ -439,7 +439,7 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
     expect((await get(path, headers)).status).toBe(200);
     routed.service.clock.advance(DAY_MS);
     await routed.service.restart();
-    expectRefused(await get(path, headers), 'not_found');
+    await vi.waitFor(async () => expectRefused(await get(path, headers), 'not_found'), 60_000);
     expect(rowsOf(await get(`${CALLS}?from=2027-01-01T00:00:00Z`, headers))).toEqual([]);
   });
 });

@@ -157,20 +157,29 @@ async function openAll(
   );
   await refreshTrust(store, issuer.keyring, clock());
   const trust = await openTrustService(store, issuer);
+  const expiring = [store.compression, store.learning, store.receiptList, store.sessionList].map(
+    (kept): PurgeStep =>
+      (now, most) =>
+        kept.purge(now, most),
+  );
+  await purgeExpired(store, clock(), expiring);
+  // After an upgrade these may have years to delete, for which no start waits.
   const purges: readonly PurgeStep[] = [
-    ...[store.compression, store.learning, store.receiptList, store.sessionList].map(
-      (kept): PurgeStep =>
-        (now, most) =>
-          kept.purge(now, most),
-    ),
+    ...expiring,
     (now, most) => purgeCalls(store.calls, config.compute.callListDays, now, most),
     (now, most) => store.log.purgeCheckpoints(now - CHECKPOINT_SECONDS, most),
     (now, most) => store.payments.purge(now - PAYMENT_SECONDS, most),
   ];
-  await purgeExpired(store, clock(), purges);
+  const closes = new AbortController();
+  const purge = async (): Promise<void> => void (await purgeExpired(store, clock(), purges, closes.signal));
 
   const background = createBackground(logger);
   closing.push(() => background.close(), 'the housekeeping');
+  const firstPurge = background.once('deleting what has expired', purge);
+  closing.push(() => {
+    closes.abort();
+    return firstPurge;
+  }, 'deleting what has expired');
   closing.push(() => listing.flush(), 'listing receipts');
   listing.open(store);
   background.every(LIST_MS, 'listing receipts', () => listing.flush());
@@ -187,7 +196,7 @@ async function openAll(
   };
   background.every(KEY_REFRESH_MS, 'refreshing keys and trust', () => refreshKeys());
   background.every(PURGE_MS, 'deleting what has expired', async () => {
-    await purgeExpired(store, clock(), purges);
+    await purge();
     await listing.complete();
     await sweepRooms({ store, issuer, clock }, clock());
     await signDailyHeads({ store, issuer, log, clock });
