@@ -16,3 +16,11 @@ export function publicError(error: unknown): unknown {
   if (state !== undefined && !/^(?:08|25006|25P03|40001|40P01|53|55P03|57)/.test(state)) return error;
   return new TallyError('unavailable', 'The database cannot be reached at the moment.', { cause: error });
 }
+
+/**
+ * Whether an error of {@link publicError} says that the server has rolled a transaction back so that another one could go on: a
+ * serialization failure (40001) or a deadlock (40P01). The same transaction may succeed if it is run again.
+ */
+export function isConflict(error: unknown): boolean {
+  return error instanceof TallyError && /^(?:40001|40P01)$/.test(sqlState(error.cause) ?? '');
+}

@@ -88,7 +88,7 @@ async function changeSchema<T>(pool: PostgresPool, limits: PostgresLimits, work:
   const beginning = begin({ ...limits, statementMs: 0, lockMs: LOCK_MS }, 'durable');
   for (;;) {
     try {
-      return await inTransaction(pool, beginning, work(), UNHURRIED_MS);
+      return await inTransaction(pool, beginning, work, UNHURRIED_MS);
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
       await setTimeout(AGAIN_MS);

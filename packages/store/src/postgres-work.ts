@@ -1,11 +1,17 @@
+import { setTimeout } from 'node:timers/promises';
 import type { StepResult, Work } from './database-work.ts';
-import { publicError } from './postgres-errors.ts';
+import { isConflict, publicError } from './postgres-errors.ts';
 import type { PostgresLimits } from './postgres-limits.ts';
 import type { PostgresPool, RunStatement } from './postgres-pool.ts';
 import type { Durability } from './sql-database.ts';
 
 /** Milliseconds for a statement that no request waits for: a migration, or the audit of a whole table. */
 export const UNHURRIED_MS = 24 * 3_600_000;
+
+/** How often a transaction is tried that others are preferred to. */
+const MOST_TRIES = 6;
+/** The most milliseconds before the last try. The pause before each earlier one is at most half of that before the next. */
+const LONGEST_PAUSE_MS = 160;
 
 /**
  * The statement that begins a transaction. A stopped process holds its locks no longer than it may be idle. It is one
@@ -63,10 +69,30 @@ export async function query(
 }
 
 /**
- * Runs work in a transaction. If the connection dies meanwhile, nobody knows whether it was committed: it rejects, so
+ * Runs work in a transaction, and once more, from its beginning, each time that the server rolled it back in favour of
+ * another one. If the connection dies meanwhile, nobody knows whether it was committed: it rejects, so
  * that nothing is acknowledged, and a caller that tries again finds what was written.
+ * @param work begins the work; called for each try
  */
-export function inTransaction<T>(
+export async function inTransaction<T>(
+  pool: PostgresPool,
+  beginning: string,
+  work: () => Work<T>,
+  waitMs?: number,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await tryTransaction(pool, beginning, work(), waitMs);
+    } catch (error) {
+      if (tries === MOST_TRIES || !isConflict(error)) throw error;
+      // Those that met wait for different times, or they would meet again.
+      await setTimeout(Math.random() * LONGEST_PAUSE_MS * 2 ** (tries - MOST_TRIES + 1));
+    }
+  }
+}
+
+/** Runs work in a transaction once. */
+export function tryTransaction<T>(
   pool: PostgresPool,
   beginning: string,
   work: Work<T>,

@@ -19,7 +19,7 @@ import { migratePostgres } from './postgres-migrations.ts';
 import { PostgresPool } from './postgres-pool.ts';
 import { postgresRows } from './postgres-rows.ts';
 import { readPostgresUrl } from './postgres-url.ts';
-import { begin, inTransaction, perform, UNHURRIED_MS } from './postgres-work.ts';
+import { begin, inTransaction, perform, tryTransaction, UNHURRIED_MS } from './postgres-work.ts';
 import type { Schema } from './schema.ts';
 import { type SqlDatabase, sharedStatements } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
@@ -146,7 +146,7 @@ async function openDatabase(pool: PostgresPool, url: string, limits: PostgresLim
   const read: SqlDatabase['read'] = (work, pace = 'served') =>
     pace === 'served'
       ? pool.use((run) => perform(run, work))
-      : inTransaction(pool, begin({ ...limits, statementMs: 0, lockMs: 0 }, 'durable'), work, UNHURRIED_MS);
+      : tryTransaction(pool, begin({ ...limits, statementMs: 0, lockMs: 0 }, 'durable'), work, UNHURRIED_MS);
   const lock = statement(() => raw(compiler, sql`lock table documents in share row exclusive mode`));
   return {
     ...sharedStatements(compiler, DIALECT),

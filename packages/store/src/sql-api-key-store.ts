@@ -29,7 +29,7 @@ export class SqlApiKeyStore implements ApiKeyStore {
   }
 
   async put(row: ApiKeyRow): Promise<void> {
-    await this.#database.transaction(run(this.#queries.insertApiKey, row));
+    await this.#database.transaction(() => run(this.#queries.insertApiKey, row));
   }
 
   async find(hash: string): Promise<ApiKeyRow | null> {
@@ -45,25 +45,25 @@ export class SqlApiKeyStore implements ApiKeyStore {
   }
 
   revoke(id: string, at: number): ReturnType<ApiKeyStore['revoke']> {
-    return this.#change(revoke(this.#queries, id, at));
+    return this.#change(() => revoke(this.#queries, id, at));
   }
 
   async setRouting(id: string, routing: string | null): Promise<boolean> {
-    return (await this.#change(run(this.#queries.routeApiKey, { id, routing }))) === 1;
+    return (await this.#change(() => run(this.#queries.routeApiKey, { id, routing }))) === 1;
   }
 
   async change(id: string, change: KeyChange): Promise<boolean> {
-    return (await this.#change(run(this.#queries.changeApiKey, { ...change, id }))) === 1;
+    return (await this.#change(() => run(this.#queries.changeApiKey, { ...change, id }))) === 1;
   }
 
   async rotate(id: string, hash: string, previousUntil: number): Promise<boolean> {
     const values = { id, hash, previousUntil };
-    return (await this.#change(run(this.#queries.rotateApiKey, values))) === 1;
+    return (await this.#change(() => run(this.#queries.rotateApiKey, values))) === 1;
   }
 
   async used(times: ReadonlyMap<string, number>): Promise<void> {
     if (times.size > 0)
-      await this.#database.transaction(noteUses(this.#queries, [...times].sort(byId)), 'relaxed');
+      await this.#database.transaction(() => noteUses(this.#queries, [...times].sort(byId)), 'relaxed');
   }
 
   ofOwner(owner: string, { before, limit }: Parameters<ApiKeyStore['ofOwner']>[1]): Promise<ApiKeyRow[]> {
@@ -78,11 +78,12 @@ export class SqlApiKeyStore implements ApiKeyStore {
 
   async setLimitsOf(did: string, limits: string | null): Promise<void> {
     const { deleteLimitsOfDid, putLimitsOfDid } = this.#queries;
-    const work = limits === null ? run(deleteLimitsOfDid, { did }) : run(putLimitsOfDid, { did, limits });
-    await this.#change(work);
+    await this.#change(() =>
+      limits === null ? run(deleteLimitsOfDid, { did }) : run(putLimitsOfDid, { did, limits }),
+    );
   }
 
-  #change<T>(work: Work<T>): Promise<T> {
+  #change<T>(work: () => Work<T>): Promise<T> {
     return this.#remembered.after(this.#database.transaction(work));
   }
 

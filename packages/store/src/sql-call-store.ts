@@ -29,7 +29,7 @@ export class SqlCallStore implements CallStore {
   }
 
   put(calls: readonly NewCall[]): Promise<void> {
-    return this.#database.transaction(this.#database.callTables.putCalls(calls), 'relaxed');
+    return this.#database.transaction(() => this.#database.callTables.putCalls(calls), 'relaxed');
   }
 
   async page(page: CallPage): Promise<ListedCall[]> {
@@ -82,15 +82,18 @@ export class SqlCallStore implements CallStore {
   }
 
   purge(before: number, limit: number): Promise<number> {
-    return this.#database.transaction(this.#database.callTables.purgeCalls({ before, limit }), 'relaxed');
+    return this.#database.transaction(
+      () => this.#database.callTables.purgeCalls({ before, limit }),
+      'relaxed',
+    );
   }
 
   async mark(mark: CallMark): Promise<void> {
-    await this.#database.transaction(run(this.#database.queries.markCallWriter, mark), 'relaxed');
+    await this.#database.transaction(() => run(this.#database.queries.markCallWriter, mark), 'relaxed');
   }
 
   async unmark(process: string): Promise<void> {
-    await this.#database.transaction(run(this.#database.queries.endCallWriter, { process }), 'relaxed');
+    await this.#database.transaction(() => run(this.#database.queries.endCallWriter, { process }), 'relaxed');
   }
 
   abandoned(): Promise<CallMark[]> {

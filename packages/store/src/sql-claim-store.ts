@@ -32,12 +32,12 @@ export class SqlClaimStore implements ClaimStore {
     };
     this.#takes = new GroupCommit({
       ...shared,
-      commit: (batch) => database.transaction(takeClaims(database, batch)),
+      commit: (batch) => database.transaction(() => takeClaims(database, batch)),
     });
     // If a release is lost in a crash of the machine, the end of the process's lease ends the claim.
     this.#releases = new GroupCommit({
       ...shared,
-      commit: (batch) => database.transaction(releaseClaims(database, batch), 'relaxed'),
+      commit: (batch) => database.transaction(() => releaseClaims(database, batch), 'relaxed'),
     });
   }
 
@@ -49,13 +49,13 @@ export class SqlClaimStore implements ClaimStore {
   async renewLease(process: string, seconds: number): Promise<void> {
     const { renewLease } = this.#database.queries;
     const begun = performance.now();
-    await this.#database.transaction(run(renewLease, { id: process, seconds }));
+    await this.#database.transaction(() => run(renewLease, { id: process, seconds }));
     this.#leases.renewed(process, begun, seconds);
   }
 
   async endLease(process: string): Promise<void> {
     this.#leases.ended(process);
-    await this.#database.transaction(run(this.#database.queries.endLease, { id: process }), 'relaxed');
+    await this.#database.transaction(() => run(this.#database.queries.endLease, { id: process }), 'relaxed');
   }
 
   take(claim: Claim): Promise<TakeOutcome> {
@@ -72,7 +72,7 @@ export class SqlClaimStore implements ClaimStore {
       yield* run(forgetProcesses, {});
       yield* run(forgetClaims, {});
     }
-    await this.#database.transaction(forget(), 'relaxed');
+    await this.#database.transaction(() => forget(), 'relaxed');
   }
 
   /** Refuses new writes, and commits the waiting ones. */

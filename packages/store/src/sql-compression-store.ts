@@ -25,13 +25,13 @@ export class SqlCompressionStore implements CompressionStore {
     notes: readonly Note[],
     time: { readonly now: number; readonly expiresAt: number },
   ): Promise<Map<string, string>> {
-    const work = writeNotes(this.#database.queries, { account, conversation, ...time }, notes);
-    return this.#database.transaction(work, 'relaxed');
+    const whose = { account, conversation, ...time };
+    return this.#database.transaction(() => writeNotes(this.#database.queries, whose, notes), 'relaxed');
   }
 
   purge(now: number, limit = PURGE_LIMIT): Promise<number> {
     const { purgeNotes } = this.#database.queries;
-    return this.#database.transaction(run(purgeNotes, { now, limit }), 'relaxed');
+    return this.#database.transaction(() => run(purgeNotes, { now, limit }), 'relaxed');
   }
 }
 

@@ -12,7 +12,7 @@ export class SqlContentStore implements ContentStore {
   }
 
   put(rows: readonly ContentRow[]): Promise<void> {
-    return this.#database.transaction(put(this.#database.queries, rows), 'relaxed');
+    return this.#database.transaction(() => put(this.#database.queries, rows), 'relaxed');
   }
 
   async find(owner: string, id: string): Promise<ContentRow | null> {
@@ -21,11 +21,14 @@ export class SqlContentStore implements ContentStore {
   }
 
   async remove(owner: string, id: string): Promise<void> {
-    await this.#database.transaction(run(this.#database.queries.removeContent, { owner, id }));
+    await this.#database.transaction(() => run(this.#database.queries.removeContent, { owner, id }));
   }
 
   purge(now: number, limit: number): Promise<number> {
-    return this.#database.transaction(run(this.#database.queries.purgeContents, { now, limit }), 'relaxed');
+    return this.#database.transaction(
+      () => run(this.#database.queries.purgeContents, { now, limit }),
+      'relaxed',
+    );
   }
 }
 

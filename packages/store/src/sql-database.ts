@@ -55,8 +55,9 @@ export interface SqlDatabase extends SharedStatements {
   /**
    * Runs work in a transaction and resolves once it is durable; rolls back when it throws. A `relaxed` one is visible
    * to all and survives this process at once, but survives the machine only once a durable one has followed.
+   * @param work begins the work; called again where the database rolled everything back in favour of another transaction
    */
-  transaction<T>(work: Work<T>, durability?: Durability): Promise<T>;
+  transaction<T>(work: () => Work<T>, durability?: Durability): Promise<T>;
   /** The positions, from 0, of those hashes that have a leaf, in any order. Every hash must be 32 bytes. One statement. */
   positionsOfLeaves(hashes: readonly Uint8Array[]): Work<number[]>;
   /** Keeps others from writing documents until the transaction ends. */

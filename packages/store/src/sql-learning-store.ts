@@ -17,7 +17,7 @@ export class SqlLearningStore implements LearningStore {
     now: number,
     merged: (model: string, state: string | null) => string,
   ): Promise<void> {
-    return this.#database.transaction(update(this.#database, models, now, merged), 'relaxed');
+    return this.#database.transaction(() => update(this.#database, models, now, merged), 'relaxed');
   }
 
   changed(since: number): Promise<LearnedRow[]> {
@@ -25,11 +25,11 @@ export class SqlLearningStore implements LearningStore {
   }
 
   async allowRatings(calls: readonly RateableCall[]): Promise<void> {
-    await this.#database.transaction(this.#database.learningTables.insertCalls(calls), 'relaxed');
+    await this.#database.transaction(() => this.#database.learningTables.insertCalls(calls), 'relaxed');
   }
 
   rate(receiptId: string, account: string, rating: Rating, now: number): Promise<RatedCall | null> {
-    return this.#database.transaction(rate(this.#database, { receiptId, account, rating, now }));
+    return this.#database.transaction(() => rate(this.#database, { receiptId, account, rating, now }));
   }
 
   ratings(account: string, now: number): ReturnType<LearningStore['ratings']> {
@@ -42,7 +42,7 @@ export class SqlLearningStore implements LearningStore {
       const values = { now, limit };
       return (yield* run(purgeLearned, values)) + (yield* run(purgeRatedCalls, values));
     }
-    return this.#database.transaction(purge(), 'relaxed');
+    return this.#database.transaction(() => purge(), 'relaxed');
   }
 }
 

@@ -69,7 +69,7 @@ export class SqlLedgerStore implements LedgerStore {
       recall: async (account) => {
         const slices = await database.read(all(this.#queries.slicesOf, { account }));
         if (slices.some(({ slice }) => slice === 'open'))
-          await database.transaction(run(this.#queries.recallSlices, { account }), 'relaxed');
+          await database.transaction(() => run(this.#queries.recallSlices, { account }), 'relaxed');
         return slices.length > 0;
       },
       recalledFrom: async (process) => {
@@ -81,7 +81,8 @@ export class SqlLedgerStore implements LedgerStore {
     this.#database = database;
     this.#queries = database.queries;
     this.#writes = new GroupCommit({
-      commit: (batch) => database.transaction(commitLedger(database, batch, heldFor), durabilityOf(batch)),
+      commit: (batch) =>
+        database.transaction(() => commitLedger(database, batch, heldFor), durabilityOf(batch)),
       isRowFault: (error) => database.isRowFault(error),
       maxBatch: MAX_BATCH,
       maxPending: MAX_PENDING,
@@ -127,7 +128,9 @@ export class SqlLedgerStore implements LedgerStore {
   async post(posting: LedgerPosting): ReturnType<LedgerStore['post']> {
     assertBalanced(posting.entries);
     const debited = posting.entries.map(({ account }) => account);
-    return this.slices.tryWith(debited, () => this.#database.transaction(post(this.#database, posting)));
+    return this.slices.tryWith(debited, () =>
+      this.#database.transaction(() => post(this.#database, posting)),
+    );
   }
 
   async balance(account: string): Promise<AccountBalance> {
@@ -180,7 +183,7 @@ export class SqlLedgerStore implements LedgerStore {
   expireReservations(now: number): Promise<number> {
     this.slices.expire(now);
     const { ledgerTables } = this.#database;
-    return this.#database.transaction(expireReservations(ledgerTables, now, EXPIRE_LIMIT), 'relaxed');
+    return this.#database.transaction(() => expireReservations(ledgerTables, now, EXPIRE_LIMIT), 'relaxed');
   }
 
   checkBalanced(): Promise<BalanceCheck> {
@@ -188,7 +191,7 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   registerMember(member: Parameters<LedgerStore['registerMember']>[0]): Promise<Member | 'handle_taken'> {
-    return this.#database.transaction(registerMember(this.#queries, member));
+    return this.#database.transaction(() => registerMember(this.#queries, member));
   }
 
   async member(did: string): Promise<Member | null> {

@@ -49,7 +49,7 @@ export class SqlLogStore implements LogStore {
     this.#database = database;
     this.#queries = database.queries;
     this.#accepts = new GroupCommit({
-      commit: (requests) => database.transaction(accept(database, requests)),
+      commit: (requests) => database.transaction(() => accept(database, requests)),
       isRowFault: (error) => database.isRowFault(error),
       weigh: ({ hashes }) => Math.max(1, hashes.length),
       maxBatch: MAX_BATCH,
@@ -64,7 +64,7 @@ export class SqlLogStore implements LogStore {
   }
 
   claimIdentity(identity: LogIdentity): Promise<LogIdentity> {
-    return this.#database.transaction(transactions.claimIdentity(this.#queries, identity));
+    return this.#database.transaction(() => transactions.claimIdentity(this.#queries, identity));
   }
 
   async identity(): Promise<LogIdentity | null> {
@@ -140,12 +140,12 @@ export class SqlLogStore implements LogStore {
   }
 
   async acquireLease(holder: string, ttl: number): Promise<Lease | null> {
-    const [lease] = await this.#database.transaction(all(this.#queries.takeLease, { holder, ttl }));
+    const [lease] = await this.#database.transaction(() => all(this.#queries.takeLease, { holder, ttl }));
     return lease ?? null;
   }
 
   async releaseLease(holder: string): Promise<void> {
-    await this.#database.transaction(run(this.#queries.dropLease, { holder }));
+    await this.#database.transaction(() => run(this.#queries.dropLease, { holder }));
   }
 
   async head(): Promise<TreeHead> {
@@ -153,11 +153,11 @@ export class SqlLogStore implements LogStore {
   }
 
   advance(advance: Advance): Promise<'advanced' | Fenced> {
-    return this.#database.transaction(transactions.advance(this.#database, advance));
+    return this.#database.transaction(() => transactions.advance(this.#database, advance));
   }
 
   putCheckpoint(epoch: number, checkpoint: StoredCheckpoint): Promise<'stored' | Fenced> {
-    return this.#database.transaction(transactions.putCheckpoint(this.#queries, epoch, checkpoint));
+    return this.#database.transaction(() => transactions.putCheckpoint(this.#queries, epoch, checkpoint));
   }
 
   newestCheckpoint(): Promise<StoredCheckpoint | null> {
@@ -169,7 +169,10 @@ export class SqlLogStore implements LogStore {
   }
 
   purgeCheckpoints(before: number, limit: number): Promise<number> {
-    return this.#database.transaction(run(this.#queries.purgeCheckpoints, { before, limit }), 'relaxed');
+    return this.#database.transaction(
+      () => run(this.#queries.purgeCheckpoints, { before, limit }),
+      'relaxed',
+    );
   }
 
   listCheckpoints(): AsyncIterable<StoredCheckpoint> {
@@ -182,7 +185,7 @@ export class SqlLogStore implements LogStore {
     const known = new Set((await this.listWitnesses()).map(keyText));
     for (const witness of witnesses) {
       if (!known.has(keyText(witness)))
-        await this.#database.transaction(run(this.#queries.putWitness, witness));
+        await this.#database.transaction(() => run(this.#queries.putWitness, witness));
     }
   }
 
@@ -202,7 +205,7 @@ export class SqlLogStore implements LogStore {
   }
 
   closeBatch(epoch: number, batchAt: number, next: number): Promise<number | Fenced> {
-    return this.#database.transaction(transactions.closeBatch(this.#queries, epoch, batchAt, next));
+    return this.#database.transaction(() => transactions.closeBatch(this.#queries, epoch, batchAt, next));
   }
 
   queuePosting(
@@ -210,11 +213,13 @@ export class SqlLogStore implements LogStore {
     posting: Parameters<LogStore['queuePosting']>[1],
     attempt: PostingAttempt,
   ): Promise<'queued' | Fenced> {
-    return this.#database.transaction(transactions.queuePosting(this.#queries, epoch, posting, attempt));
+    return this.#database.transaction(() =>
+      transactions.queuePosting(this.#queries, epoch, posting, attempt),
+    );
   }
 
   addAttempt(epoch: number, attempt: PostingAttempt): Promise<'added' | Fenced> {
-    return this.#database.transaction(transactions.addAttempt(this.#queries, epoch, attempt));
+    return this.#database.transaction(() => transactions.addAttempt(this.#queries, epoch, attempt));
   }
 
   movePosting(
@@ -222,7 +227,7 @@ export class SqlLogStore implements LogStore {
     sequence: number,
     to: Parameters<LogStore['movePosting']>[2],
   ): Promise<'moved' | Fenced> {
-    return this.#database.transaction(transactions.movePosting(this.#queries, epoch, sequence, to));
+    return this.#database.transaction(() => transactions.movePosting(this.#queries, epoch, sequence, to));
   }
 
   async newestPosting(): Promise<ChainPosting | null> {

@@ -12,7 +12,7 @@ export class SqlOperatorKeyStore implements OperatorKeyStore {
   }
 
   async put(row: OperatorKeyRow): Promise<void> {
-    await this.#database.transaction(run(this.#database.queries.insertOperatorKey, row));
+    await this.#database.transaction(() => run(this.#database.queries.insertOperatorKey, row));
   }
 
   async find(hash: string): Promise<OperatorKeyRow | null> {
@@ -21,7 +21,7 @@ export class SqlOperatorKeyStore implements OperatorKeyStore {
   }
 
   revoke(id: string, at: number): ReturnType<OperatorKeyStore['revoke']> {
-    return this.#database.transaction(revoke(this.#database.queries, id, at));
+    return this.#database.transaction(() => revoke(this.#database.queries, id, at));
   }
 
   list(): Promise<OperatorKeyRow[]> {

@@ -14,7 +14,7 @@ export class SqlPaymentStore implements PaymentStore {
   }
 
   begin(row: PaymentRow): Promise<PaymentRow | null> {
-    return this.#database.transaction(begin(this.#queries, row));
+    return this.#database.transaction(() => begin(this.#queries, row));
   }
 
   find(id: string): Promise<PaymentRow | null> {
@@ -32,7 +32,7 @@ export class SqlPaymentStore implements PaymentStore {
   async step(seen: PaymentRow, step: PaymentStep): Promise<boolean> {
     const { id, state: fromState, leaseUntil: fromLease } = seen;
     const values = { ...seen, ...step, id, fromState, fromLease };
-    return (await this.#database.transaction(run(this.#queries.stepPayment, values))) === 1;
+    return (await this.#database.transaction(() => run(this.#queries.stepPayment, values))) === 1;
   }
 
   openOf(payer: string): Promise<PaymentRow[]> {
@@ -44,7 +44,7 @@ export class SqlPaymentStore implements PaymentStore {
   }
 
   purge(before: number, limit: number): Promise<number> {
-    return this.#database.transaction(run(this.#queries.purgePayments, { before, limit }), 'relaxed');
+    return this.#database.transaction(() => run(this.#queries.purgePayments, { before, limit }), 'relaxed');
   }
 
   async channel(id: string): Promise<ChannelRow | null> {
@@ -55,11 +55,11 @@ export class SqlPaymentStore implements PaymentStore {
   async putChannel(row: ChannelRow): Promise<boolean> {
     const write = row.version === 1 ? this.#queries.insertChannel : this.#queries.replaceChannel;
     const values = { ...row, previous: row.version - 1 };
-    return (await this.#database.transaction(run(write, values))) === 1;
+    return (await this.#database.transaction(() => run(write, values))) === 1;
   }
 
   async deleteChannel(id: string, version: number): Promise<boolean> {
-    return (await this.#database.transaction(run(this.#queries.deleteChannel, { id, version }))) === 1;
+    return (await this.#database.transaction(() => run(this.#queries.deleteChannel, { id, version }))) === 1;
   }
 
   async claimable(after: string, limit: number): Promise<ChannelRow[]> {

@@ -21,7 +21,7 @@ export class SqlReceiptListStore implements ReceiptListStore {
   }
 
   async put(rows: readonly ListedReceipt[]): Promise<void> {
-    await this.#database.transaction(this.#database.receiptListTables.listReceipts(rows), 'relaxed');
+    await this.#database.transaction(() => this.#database.receiptListTables.listReceipts(rows), 'relaxed');
   }
 
   async page({ before, ...page }: ReceiptPage): Promise<ListedReceipt[]> {
@@ -45,7 +45,7 @@ export class SqlReceiptListStore implements ReceiptListStore {
 
   purge(now: number, limit: number): Promise<number> {
     return this.#database.transaction(
-      this.#database.receiptListTables.unlistReceipts({ now, limit }),
+      () => this.#database.receiptListTables.unlistReceipts({ now, limit }),
       'relaxed',
     );
   }

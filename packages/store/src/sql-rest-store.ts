@@ -15,7 +15,7 @@ export class SqlRestStore implements RestStore {
   }
 
   tell(process: string, rests: readonly ToldRest[]): Promise<void> {
-    return this.#database.transaction(tell(this.#database.queries, process, rests), 'relaxed');
+    return this.#database.transaction(() => tell(this.#database.queries, process, rests), 'relaxed');
   }
 
   toldByOthers(process: string): Promise<ToldRest[]> {
@@ -24,7 +24,7 @@ export class SqlRestStore implements RestStore {
   }
 
   order(rests: readonly ToldRest[]): Promise<void> {
-    return this.#database.transaction(order(this.#database.queries, rests), 'relaxed');
+    return this.#database.transaction(() => order(this.#database.queries, rests), 'relaxed');
   }
 
   ordered(): Promise<ToldRest[]> {

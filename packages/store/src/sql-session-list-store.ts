@@ -19,7 +19,7 @@ export class SqlSessionListStore implements SessionListStore {
 
   purge(now: number, limit: number): Promise<number> {
     return this.#database.transaction(
-      run(this.#database.queries.purgeSessionList, { now, limit }),
+      () => run(this.#database.queries.purgeSessionList, { now, limit }),
       'relaxed',
     );
   }

@@ -12,7 +12,7 @@ export class SqlStatusStore implements StatusHistoryStore {
   }
 
   record(findings: readonly StatusFinding[], now: number): Promise<StatusChange[]> {
-    return this.#database.transaction(record(this.#database, findings, now));
+    return this.#database.transaction(() => record(this.#database, findings, now));
   }
 
   async days(...[kinds, from]: Parameters<StatusHistoryStore['days']>): Promise<StatusDay[]> {
@@ -31,7 +31,7 @@ export class SqlStatusStore implements StatusHistoryStore {
   }
 
   purge(before: string): Promise<void> {
-    return this.#database.transaction(purge(this.#database, before), 'relaxed');
+    return this.#database.transaction(() => purge(this.#database, before), 'relaxed');
   }
 }
 

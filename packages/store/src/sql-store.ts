@@ -118,7 +118,7 @@ export class SqlStore implements Store {
     this.webhooks = new SqlWebhookStore(database);
     this.statusHistory = new SqlStatusStore(database);
     this.#writes = new GroupCommit({
-      commit: (batch) => database.transaction(commitWrites(database, batch)),
+      commit: (batch) => database.transaction(() => commitWrites(database, batch)),
       isRowFault: (error) => database.isRowFault(error),
       maxBatch: MAX_BATCH,
       maxPending: MAX_PENDING,
@@ -155,7 +155,7 @@ export class SqlStore implements Store {
   }
 
   purge(now: number, limit = PURGE_LIMIT): ReturnType<Store['purge']> {
-    return this.#database.transaction(purge(this.#queries, now, limit));
+    return this.#database.transaction(() => purge(this.#queries, now, limit));
   }
 
   async getIssuer(did: string): Promise<{ record: string; sequence: number } | null> {
@@ -169,7 +169,9 @@ export class SqlStore implements Store {
     sequence: number,
     idempotency?: IdempotentResponse,
   ): Promise<'stored' | 'conflict' | Repeated> {
-    return this.#database.transaction(putIssuer(this.#database, { did, record, sequence }, idempotency));
+    return this.#database.transaction(() =>
+      putIssuer(this.#database, { did, record, sequence }, idempotency),
+    );
   }
 
   listIssuers(filter: { readonly status?: string } = {}): AsyncIterable<IssuerRow> {
@@ -191,11 +193,11 @@ export class SqlStore implements Store {
   }
 
   putDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'> {
-    return this.#database.transaction(putDocument(this.#database, { name, version, body }));
+    return this.#database.transaction(() => putDocument(this.#database, { name, version, body }));
   }
 
   replaceDocument(name: string, version: number, body: string): Promise<'stored' | 'stale'> {
-    return this.#database.transaction(replaceDocument(this.#database, { name, version, body }));
+    return this.#database.transaction(() => replaceDocument(this.#database, { name, version, body }));
   }
 
   waiting(): Record<CommitQueue, number> {

@@ -14,7 +14,7 @@ export class SqlStreamStore implements StreamStore {
   }
 
   async open(row: StreamRow): Promise<void> {
-    await this.#database.transaction(run(this.#database.queries.insertStream, row));
+    await this.#database.transaction(() => run(this.#database.queries.insertStream, row));
   }
 
   async get(id: string): Promise<StreamRow | null> {
@@ -40,7 +40,7 @@ export class SqlStreamStore implements StreamStore {
   }
 
   async putHead(row: StreamHeadRow): Promise<'stored' | 'stale'> {
-    const stored = await this.#database.transaction(run(this.#database.queries.insertStreamHead, row));
+    const stored = await this.#database.transaction(() => run(this.#database.queries.insertStreamHead, row));
     return stored === 1 ? 'stored' : 'stale';
   }
 

@@ -34,7 +34,7 @@ export class SqlTenantStore implements TenantStore {
   }
 
   async put(row: TenantRow): Promise<void> {
-    await this.#database.transaction(run(this.#queries.insertTenant, row));
+    await this.#database.transaction(() => run(this.#queries.insertTenant, row));
   }
 
   async get(id: string): Promise<TenantRow | null> {
@@ -50,7 +50,7 @@ export class SqlTenantStore implements TenantStore {
   }
 
   putKey(tenant: string, key: ApiKeyRow): ReturnType<TenantStore['putKey']> {
-    return this.#database.transaction(putKey(this.#queries, tenant, key));
+    return this.#database.transaction(() => putKey(this.#queries, tenant, key));
   }
 
   async ofKey(keyId: string): Promise<string | null> {
@@ -64,7 +64,7 @@ export class SqlTenantStore implements TenantStore {
   }
 
   revoke(id: string, at: number): ReturnType<TenantStore['revoke']> {
-    return this.#keys.after(this.#database.transaction(revoke(this.#queries, id, at)));
+    return this.#keys.after(this.#database.transaction(() => revoke(this.#queries, id, at)));
   }
 
   room(
@@ -97,11 +97,11 @@ export class SqlTenantStore implements TenantStore {
   }
 
   putPurge(tenant: string, row: PurgeRow, sweptTo: number): Promise<'stored' | 'stale'> {
-    return this.#database.transaction(putPurge(this.#queries, { tenant, ...row, sweptTo }));
+    return this.#database.transaction(() => putPurge(this.#queries, { tenant, ...row, sweptTo }));
   }
 
   async markSwept(tenant: string, sweptTo: number): Promise<void> {
-    await this.#database.transaction(run(this.#queries.markSwept, { tenant, sweptTo }));
+    await this.#database.transaction(() => run(this.#queries.markSwept, { tenant, sweptTo }));
   }
 
   listPurges(tenant: string): AsyncIterable<PurgeRow> {
@@ -112,7 +112,7 @@ export class SqlTenantStore implements TenantStore {
   }
 
   async putExport(row: ExportRow, contents: string): Promise<void> {
-    await this.#database.transaction(run(this.#queries.insertRoomExport, { ...row, contents }));
+    await this.#database.transaction(() => run(this.#queries.insertRoomExport, { ...row, contents }));
   }
 
   async findExport(
@@ -134,7 +134,7 @@ export class SqlTenantStore implements TenantStore {
   }
 
   purgeExports(now: number, before: number, limit = PURGE_LIMIT): Promise<number> {
-    return this.#database.transaction(purgeExports(this.#queries, { now, before, limit }));
+    return this.#database.transaction(() => purgeExports(this.#queries, { now, before, limit }));
   }
 }
 

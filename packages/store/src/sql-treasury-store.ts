@@ -54,7 +54,10 @@ export class SqlTreasuryStore implements TreasuryStore {
     opening: LedgerPosting | null,
   ): Promise<'recorded' | 'overtaken'> {
     if (opening !== null) assertBalanced(opening.entries);
-    return this.#unless(transactions.record(this.#database, watched, transfers, move, opening), 'recorded');
+    return this.#unless(
+      () => transactions.record(this.#database, watched, transfers, move, opening),
+      'recorded',
+    );
   }
 
   async undecided(network: string, limit: number): Promise<TransferRow[]> {
@@ -71,7 +74,9 @@ export class SqlTreasuryStore implements TreasuryStore {
   async end(ending: TransferEnding): Promise<'ended' | 'ended_before' | 'conflict'> {
     if (ending.posting !== null) assertBalanced(ending.posting.entries);
     try {
-      return await this.#keys.after(this.#database.transaction(transactions.end(this.#database, ending)));
+      return await this.#keys.after(
+        this.#database.transaction(() => transactions.end(this.#database, ending)),
+      );
     } catch (error) {
       if (error instanceof Overtaken) return 'conflict';
       throw error;
@@ -79,12 +84,12 @@ export class SqlTreasuryStore implements TreasuryStore {
   }
 
   async openOrder(order: OrderRow): Promise<'opened' | 'taken'> {
-    const opened = await this.#database.transaction(run(this.#queries.insertOrder, order));
+    const opened = await this.#database.transaction(() => run(this.#queries.insertOrder, order));
     return opened === 1 ? 'opened' : 'taken';
   }
 
   async issueOrder(order: OrderRow, apiKey: ApiKeyRow): Promise<OrderRow> {
-    await this.#database.transaction(transactions.issueOrder(this.#database, order, apiKey));
+    await this.#database.transaction(() => transactions.issueOrder(this.#database, order, apiKey));
     const stored = await this.#first(this.#queries.orderByPayment, { payment: order.payment ?? '' });
     if (stored === null) throw new RangeError('A paid order has no payment.');
     return orderFrom(stored);
@@ -111,13 +116,15 @@ export class SqlTreasuryStore implements TreasuryStore {
       const row = await this.#first(this.#queries.dueOrder, { now });
       if (row === null || row.dueAt === null) return null;
       const { id, dueAt } = row;
-      const taken = await this.#database.transaction(run(this.#queries.takeOrder, { id, dueAt, until }));
+      const taken = await this.#database.transaction(() =>
+        run(this.#queries.takeOrder, { id, dueAt, until }),
+      );
       if (taken === 1) return orderFrom({ ...row, attempts: row.attempts + 1, dueAt: until });
     }
   }
 
   async moveOrder(step: OrderStep, attempts: number): Promise<'moved' | 'overtaken'> {
-    const moved = await this.#database.transaction(
+    const moved = await this.#database.transaction(() =>
       run(this.#queries.moveOrder, { ...step, taken: attempts }),
     );
     return moved === 1 ? 'moved' : 'overtaken';
@@ -128,7 +135,9 @@ export class SqlTreasuryStore implements TreasuryStore {
     const accounts = posting.entries.map(({ account }) => account);
     return this.#slices.tryWith(accounts, async () => {
       try {
-        return await this.#database.transaction(transactions.requestPayout(this.#database, payout, posting));
+        return await this.#database.transaction(() =>
+          transactions.requestPayout(this.#database, payout, posting),
+        );
       } catch (error) {
         if (error instanceof Uncovered) return { kind: 'insufficient', available: error.available };
         throw error;
@@ -163,7 +172,7 @@ export class SqlTreasuryStore implements TreasuryStore {
 
   async startPayout(attempt: PayoutAttempt): Promise<'started' | 'overtaken'> {
     try {
-      return await this.#unless(transactions.startPayout(this.#database, attempt), 'started');
+      return await this.#unless(() => transactions.startPayout(this.#database, attempt), 'started');
     } catch (error) {
       // Another process has given the nonce to another payout.
       if (this.#database.isRowFault(error)) return 'overtaken';
@@ -172,7 +181,7 @@ export class SqlTreasuryStore implements TreasuryStore {
   }
 
   addPayoutAttempt(attempt: PayoutAttempt): Promise<'added' | 'overtaken'> {
-    return this.#unless(transactions.addPayoutAttempt(this.#database, attempt), 'added');
+    return this.#unless(() => transactions.addPayoutAttempt(this.#database, attempt), 'added');
   }
 
   payoutAttempts(id: string): Promise<PayoutAttempt[]> {
@@ -185,15 +194,15 @@ export class SqlTreasuryStore implements TreasuryStore {
     posting: LedgerPosting,
   ): Promise<'ended' | 'overtaken'> {
     assertBalanced(posting.entries);
-    return this.#unless(transactions.endPayout(this.#database, payout, move, posting), 'ended');
+    return this.#unless(() => transactions.endPayout(this.#database, payout, move, posting), 'ended');
   }
 
   async reopenPayout(id: string, note: string): Promise<'reopened' | 'overtaken'> {
-    const reopened = await this.#database.transaction(run(this.#queries.reopenPayout, { id, note }));
+    const reopened = await this.#database.transaction(() => run(this.#queries.reopenPayout, { id, note }));
     return reopened === 1 ? 'reopened' : 'overtaken';
   }
 
-  async #unless<Done>(work: Work<void>, done: Done): Promise<Done | 'overtaken'> {
+  async #unless<Done>(work: () => Work<void>, done: Done): Promise<Done | 'overtaken'> {
     try {
       await this.#database.transaction(work);
       return done;

@@ -21,7 +21,7 @@ export class SqlWebhookStore implements WebhookStore {
   }
 
   put(row: WebhookRow, most: number): ReturnType<WebhookStore['put']> {
-    return this.#database.transaction(put(this.#queries, row, most));
+    return this.#database.transaction(() => put(this.#queries, row, most));
   }
 
   async get(owner: string, id: string): Promise<WebhookRow | null> {
@@ -34,24 +34,24 @@ export class SqlWebhookStore implements WebhookStore {
   }
 
   change(owner: string, id: string, change: WebhookChange): Promise<boolean> {
-    return this.#database.transaction(changeWebhook(this.#queries, owner, id, change));
+    return this.#database.transaction(() => changeWebhook(this.#queries, owner, id, change));
   }
 
   rotate(...[owner, id, secret]: Parameters<WebhookStore['rotate']>): ReturnType<WebhookStore['rotate']> {
-    return this.#database.transaction(rotate(this.#queries, { owner, id, ...secret }));
+    return this.#database.transaction(() => rotate(this.#queries, { owner, id, ...secret }));
   }
 
   remove(owner: string, id: string): Promise<boolean> {
-    return this.#database.transaction(remove(this.#queries, owner, id));
+    return this.#database.transaction(() => remove(this.#queries, owner, id));
   }
 
   emit(message: WebhookMessage, owner: string | null, mark?: WebhookMark): Promise<void> {
-    return this.#database.transaction(emit(this.#queries, message, owner, mark));
+    return this.#database.transaction(() => emit(this.#queries, message, owner, mark));
   }
 
   async emitTo(message: WebhookMessage, webhook: string): Promise<boolean> {
-    const stored = run(this.#queries.tellOne, { ...message, webhook });
-    return (await this.#database.transaction(stored)) === 1;
+    const delivery = { ...message, webhook };
+    return (await this.#database.transaction(() => run(this.#queries.tellOne, delivery))) === 1;
   }
 
   async mark(name: string): Promise<string | null> {
@@ -60,7 +60,7 @@ export class SqlWebhookStore implements WebhookStore {
   }
 
   setMark(mark: WebhookMark): Promise<boolean> {
-    return this.#database.transaction(setMark(this.#queries, mark));
+    return this.#database.transaction(() => setMark(this.#queries, mark));
   }
 
   async owners(type: string, after: string, limit: number): Promise<string[]> {
@@ -73,8 +73,9 @@ export class SqlWebhookStore implements WebhookStore {
     for (;;) {
       const [row] = await this.#database.read(all(this.#queries.dueWebhook, { now }));
       if (row === undefined) return null;
-      const lease = run(this.#queries.leaseWebhook, { id: row.id, now, until });
-      if ((await this.#database.transaction(lease)) === 1) return row as WebhookRow;
+      const lease = { id: row.id, now, until };
+      const leased = await this.#database.transaction(() => run(this.#queries.leaseWebhook, lease));
+      if (leased === 1) return row as WebhookRow;
     }
   }
 
@@ -84,11 +85,11 @@ export class SqlWebhookStore implements WebhookStore {
   }
 
   attempted(...[result, webhook]: Parameters<WebhookStore['attempted']>): Promise<boolean> {
-    return this.#database.transaction(attempted(this.#queries, result, webhook));
+    return this.#database.transaction(() => attempted(this.#queries, result, webhook));
   }
 
   async release(webhook: string, until: number): Promise<void> {
-    await this.#database.transaction(run(this.#queries.releaseWebhook, { id: webhook, until }));
+    await this.#database.transaction(() => run(this.#queries.releaseWebhook, { id: webhook, until }));
   }
 
   async deliveries(
@@ -100,7 +101,7 @@ export class SqlWebhookStore implements WebhookStore {
   }
 
   repeat(webhook: string, message: string, now: number): Promise<boolean> {
-    return this.#database.transaction(repeat(this.#queries, webhook, message, now));
+    return this.#database.transaction(() => repeat(this.#queries, webhook, message, now));
   }
 
   async count(now: number): ReturnType<WebhookStore['count']> {
@@ -109,7 +110,7 @@ export class SqlWebhookStore implements WebhookStore {
   }
 
   purge(before: number, limit: number): Promise<number> {
-    return this.#database.transaction(run(this.#queries.purgeDeliveries, { before, limit }), 'relaxed');
+    return this.#database.transaction(() => run(this.#queries.purgeDeliveries, { before, limit }), 'relaxed');
   }
 }
 

@@ -126,7 +126,7 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
     ...sharedStatements(compiler, DIALECT),
     read: (work) => inPromise(() => session.perform(work)),
     transaction: (work, durability) =>
-      inPromise(() => session.transaction(() => session.perform(work), durability)),
+      inPromise(() => session.transaction(() => session.perform(work()), durability)),
     positionsOfLeaves: sqliteLeafPositions(compiler),
     // Nothing to do: the transaction holds the only write lock there is.
     *lockDocuments() {},
