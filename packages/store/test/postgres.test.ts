@@ -8,36 +8,12 @@ import { startPostgres, type TestPostgres } from '../../server/test/postgres.ts'
 import { startTcpProxy } from '../../server/test/tcp-proxy.ts';
 import { openPostgresStore } from '../src/postgres.ts';
 import { POSTGRES_LIMITS } from '../src/postgres-limits.ts';
-import { apiKeySuite } from './api-key-suite.ts';
-import { callCountSuite } from './call-count-suite.ts';
-import { callSuite } from './call-suite.ts';
-import { claimSuite } from './claim-suite.ts';
-import { compressionSuite } from './compression-suite.ts';
-import { contentSuite } from './content-suite.ts';
+import { everySuite } from './every-suite.ts';
 import { grows, SeenStatements } from './growing-tables.ts';
-import { learningSuite } from './learning-suite.ts';
 import { credit, NOW, reserve, settlement } from './ledger-fixtures.ts';
 import { type Fault, ledgerRandomSuite } from './ledger-random-suite.ts';
-import { ledgerSuite } from './ledger-suite.ts';
-import { limitsSuite } from './limits-suite.ts';
-import { listSuite } from './list-suite.ts';
 import { hash, place } from './log-fixtures.ts';
-import { logLeavesSuite } from './log-leaves-suite.ts';
-import { logPostingsSuite } from './log-postings-suite.ts';
-import { logTreeSuite } from './log-tree-suite.ts';
-import { operatorSuite } from './operator-suite.ts';
-import { paymentSuite } from './payment-suite.ts';
-import { receiptCountSuite } from './receipt-count-suite.ts';
-import { restSuite } from './rest-suite.ts';
-import { sessionListSuite } from './session-list-suite.ts';
-import { sessionSuite } from './session-suite.ts';
-import { sliceSuite } from './slice-suite.ts';
-import { statusSuite } from './status-suite.ts';
-import { storeSuite } from './store-suite.ts';
-import { streamSuite } from './stream-suite.ts';
 import type { TestDatabase } from './test-database.ts';
-import { treasurySuite } from './treasury-suite.ts';
-import { webhookSuite } from './webhook-suite.ts';
 
 const seen = new SeenStatements();
 seen.watch(Client.prototype, 'query');
@@ -152,35 +128,7 @@ async function createDatabase(): Promise<TestDatabase> {
   return { open: () => openPostgresStore(url), execute: (sql) => execute(url, sql) };
 }
 
-for (const suite of [
-  storeSuite,
-  logLeavesSuite,
-  logTreeSuite,
-  logPostingsSuite,
-  apiKeySuite,
-  ledgerSuite,
-  limitsSuite,
-  sliceSuite,
-  compressionSuite,
-  learningSuite,
-  claimSuite,
-  restSuite,
-  listSuite,
-  receiptCountSuite,
-  sessionListSuite,
-  sessionSuite,
-  streamSuite,
-  callSuite,
-  callCountSuite,
-  contentSuite,
-  paymentSuite,
-  treasurySuite,
-  webhookSuite,
-  statusSuite,
-  operatorSuite,
-]) {
-  suite('PostgreSQL', createDatabase);
-}
+everySuite('PostgreSQL', createDatabase);
 
 /** Makes queries fail as when the connection breaks. */
 function failAt(next: () => Fault): void {
