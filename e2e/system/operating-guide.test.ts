@@ -7,7 +7,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAnvil, type TestAnvil } from '../../packages/server/test/anvil.ts';
 import { type Env, type Served, serve, temporaryFolder } from '../process.ts';
-import { type DebianPostgres, startDebianPostgres } from './debian-postgres.ts';
+import { type PostgresCluster, startCluster } from './postgres-cluster.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/operating/README.md'), 'utf8');
@@ -17,12 +17,12 @@ const RUNNING = blocks.findIndex((script) => script.startsWith('tally trust draf
 
 describe('docs/operating/README.md leads from nothing to a receipt that the chain dates', () => {
   const folder = temporaryFolder();
-  let postgres: DebianPostgres;
+  let postgres: PostgresCluster;
   let chain: TestAnvil;
   let service: Served | undefined;
   beforeAll(async () => {
     mkdirSync(join(folder, 'root'));
-    postgres = await startDebianPostgres(folder);
+    postgres = await startCluster(folder);
     chain = await startAnvil(8453);
   });
   afterAll(async () => {

@@ -8,22 +8,22 @@ import { createKey, fsck, type Key, SOUND, until, untilAnchored } from '../log-c
 import { type PostingChain, startPostingChain } from '../posting-chain.ts';
 import { type Env, type Served, serve, tally, temporaryFolder } from '../process.ts';
 import {
-  type DebianPostgres,
-  debianPostgres,
+  clusterOf,
+  type PostgresCluster,
   postgresFolder,
   postgresPrograms,
-  startDebianPostgres,
-} from './debian-postgres.ts';
+  startCluster,
+} from './postgres-cluster.ts';
 
 const PASSWORD = 'p:w@d';
 
 const folder = temporaryFolder();
 const base = join(folder, 'base');
-const running = new Set<DebianPostgres>();
+const running = new Set<PostgresCluster>();
 const early = new Acknowledged('early');
 const late = new Acknowledged('late');
 let archive: string;
-let postgres: DebianPostgres;
+let postgres: PostgresCluster;
 let admin: Client;
 let chain: PostingChain;
 let env: Env;
@@ -33,7 +33,7 @@ let point: string;
 
 beforeAll(async () => {
   archive = postgresFolder(folder, 'archive');
-  [postgres, chain] = await Promise.all([startDebianPostgres(folder), startPostingChain(folder)]);
+  [postgres, chain] = await Promise.all([startCluster(folder), startPostingChain(folder)]);
   running.add(postgres);
   admin = await connect(postgres);
   await admin.query(`create role tally login password '${PASSWORD}'`);
@@ -53,11 +53,11 @@ afterAll(async () => {
   for (const one of running) one.stop('immediate');
 });
 
-function urlOf({ port }: DebianPostgres): string {
+function urlOf({ port }: PostgresCluster): string {
   return `postgres://tally:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/tally`;
 }
 
-async function connect(cluster: DebianPostgres): Promise<Client> {
+async function connect(cluster: PostgresCluster): Promise<Client> {
   const client = new Client({ connectionString: cluster.url('postgres') });
   // A server that is stopped ends its connections.
   client.on('error', () => undefined);
@@ -86,7 +86,7 @@ async function archiveAll(): Promise<void> {
 }
 
 /** Restores the base backup, and the WAL up to a time or to its end, as docs/runbook.md tells it. */
-async function restore(name: string, end: string | null): Promise<{ cluster: DebianPostgres; env: Env }> {
+async function restore(name: string, end: string | null): Promise<{ cluster: PostgresCluster; env: Env }> {
   const data = postgresFolder(folder, name);
   const next = postgresFolder(folder, `${name}-archive`);
   execFileSync('cp', ['-a', `${base}/.`, data]);
@@ -102,7 +102,7 @@ async function restore(name: string, end: string | null): Promise<{ cluster: Deb
       '',
     ].join('\n'),
   );
-  const cluster = await debianPostgres(data);
+  const cluster = await clusterOf(data);
   cluster.start();
   running.add(cluster);
   const client = await connect(cluster);
@@ -113,7 +113,7 @@ async function restore(name: string, end: string | null): Promise<{ cluster: Deb
   return { cluster, env: { ...env, TALLY_DATABASE_URL: urlOf(cluster) } };
 }
 
-function stop(cluster: DebianPostgres): void {
+function stop(cluster: PostgresCluster): void {
   cluster.stop('immediate');
   running.delete(cluster);
   rmSync(cluster.data, { recursive: true });

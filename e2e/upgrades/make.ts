@@ -25,7 +25,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { asPostgres, postgresPrograms, startDebianPostgres } from '../system/debian-postgres.ts';
+import { asPostgres, postgresPrograms, startCluster } from '../system/postgres-cluster.ts';
 import { addMissingRows } from './rows.ts';
 import { readState, stateFolder, writeState } from './states.ts';
 import { postgresTables, sqliteTables } from './tables.ts';
@@ -242,7 +242,7 @@ async function withPostgres(
 ): Promise<void> {
   const folder = join(work, `postgres-${version}`);
   mkdirSync(folder);
-  const postgres = await startDebianPostgres(folder);
+  const postgres = await startCluster(folder);
   try {
     await task(postgres.url('postgres'), folder);
   } finally {

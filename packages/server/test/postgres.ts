@@ -48,12 +48,8 @@ export async function startPostgres(): Promise<TestPostgres> {
       return `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
     },
     signal: (name) => {
-      const first = Number(readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
-      // The first one before the others, which it would start again; then those that it had started meanwhile.
-      const children = childrenOf(first);
-      process.kill(first, name);
+      signalPostgres(databaseDir, name);
       killed ||= name === 'SIGKILL';
-      for (const pid of new Set([...children, ...childrenOf(first)])) signalIfThere(pid, name);
     },
     restart: async () => {
       await vi.waitFor(() => server.start(), { timeout: 120_000, interval: 500 });
@@ -65,6 +61,15 @@ export async function startPostgres(): Promise<TestPostgres> {
       else await server.stop();
     },
   };
+}
+
+/** Sends a signal to all processes of the server whose data are in a folder. */
+export function signalPostgres(data: string, name: NodeJS.Signals): void {
+  const first = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  // The first one before the others, which it would start again; then those that it had started meanwhile.
+  const children = childrenOf(first);
+  process.kill(first, name);
+  for (const pid of new Set([...children, ...childrenOf(first)])) signalIfThere(pid, name);
 }
 
 /** The numbers of a process's children, as Linux tells them. */
