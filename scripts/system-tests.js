@@ -19,6 +19,7 @@ const PROGRAMS = [
   ['runuser', 'util-linux'],
   ['pg_basebackup', 'postgresql'],
   ['/usr/lib/postgresql/*/bin/initdb', 'postgresql'],
+  ['pgbouncer', 'pgbouncer'],
   ['softhsm2-util', 'softhsm2'],
   ['pkcs11-tool', 'opensc'],
   ['make', 'build-essential'],
