@@ -17,6 +17,7 @@ import { proofs } from './proofs.ts';
 import { receipts } from './receipts.ts';
 import type { Report, Row } from './report.ts';
 import { routing } from './routing.ts';
+import { scale } from './scale.ts';
 import { signing } from './signing.ts';
 import { strategies } from './strategies.ts';
 import { verifyPriority } from './verify-priority.ts';
@@ -47,6 +48,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   proofs,
   receipts,
   routing,
+  scale: ({ receipts: count }) => scale(count),
   signing,
   strategies,
   'verify-priority': verifyPriority,
@@ -70,7 +72,7 @@ const suite = name === undefined ? undefined : suites[name];
 
 if (suite === undefined || values.help) {
   process.stderr.write(
-    `Usage: npm run bench -- <suite> [--json]\n       npm run bench -- evidence [--receipts <n>] [--json]\n       npm run bench -- lists [--rows <n>] [--store sqlite|postgres] [--json]\n       npm run bench -- console [--rows <n>] [--page <name>] [--pictures <folder>] [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
+    `Usage: npm run bench -- <suite> [--json]\n       npm run bench -- evidence [--receipts <n>] [--json]\n       npm run bench -- scale [--receipts <n>] [--json]\n       npm run bench -- lists [--rows <n>] [--store sqlite|postgres] [--json]\n       npm run bench -- console [--rows <n>] [--page <name>] [--pictures <folder>] [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
   );
   process.exit(values.help ? 0 : 2);
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -92,4 +92,19 @@ export function cpuSeconds({ pid }: { readonly pid?: number | undefined }): numb
 export function allCpuSeconds(): number {
   const [user, nice, system] = (/^cpu +(.*)/.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? '').split(' ');
   return (Number(user) + Number(nice) + Number(system)) / 100;
+}
+
+/** Processes that a process has started. */
+export function childrenOf(parent: number | undefined): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
 }

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PEERS, SHORT } from './gateway.ts';
 import { load } from './load.ts';
-import { allCpuSeconds, cpuSeconds, pinned, readyUrl, SERVE, stop } from './processes.ts';
+import { allCpuSeconds, childrenOf, cpuSeconds, pinned, readyUrl, SERVE, stop } from './processes.ts';
 import type { Report, Row } from './report.ts';
 import { row } from './row.ts';
 
@@ -133,18 +133,3 @@ async function targetOf(url: string, work: Work): Promise<{ path: string; body: 
 }
 
 const sum = (a: number, b: number): number => a + b;
-
-/** Processes that a process has started. */
-function childrenOf(parent: number | undefined): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent;
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-}
