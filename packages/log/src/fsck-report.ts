@@ -26,6 +26,8 @@ export interface FsckReport {
   readonly tiles: number;
   readonly checkpoints: number;
   readonly postings: number;
+  /** Files that were read from the storage. */
+  readonly files: number;
   /** The keys that have cosigned checkpoints. */
   readonly witnesses: readonly WitnessFinding[];
   /** The first 1,000 faults. */
@@ -38,7 +40,7 @@ const KEPT_WITNESSES = 1_000;
 
 /** Gathers a report in bounded memory. */
 export class Findings {
-  readonly counts = { leaves: 0, tiles: 0, checkpoints: 0, postings: 0 };
+  readonly counts = { leaves: 0, tiles: 0, checkpoints: 0, postings: 0, files: 0 };
   readonly #faults: Fault[] = [];
   readonly #witnesses = new Map<string, WitnessFinding>();
   #faultCount = 0;

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CompactRange, equalBytes, tilePath } from '@tallystick/core';
 import { nodeSha256 } from '@tallystick/kit';
 import type { CheckpointCheck } from './fsck-checkpoints.ts';
+import type { FilesCheck } from './fsck-files.ts';
 import type { Findings } from './fsck-report.ts';
 import type { LogStore, TreeHead } from './log-store.ts';
 import { tileRoot } from './right-edge.ts';
@@ -13,19 +14,26 @@ const ABSENT = new Uint8Array(HASH_BYTES);
 /** Leaves between two reports of progress. */
 const PROGRESS_LEAVES = 16_384;
 
+interface TreeOptions {
+  readonly store: LogStore;
+  readonly findings: Findings;
+  readonly head: TreeHead;
+  /** Number of leaves. */
+  readonly accepted: number;
+  readonly checkpoints: CheckpointCheck;
+  readonly files: FilesCheck;
+}
+
 /**
  * Reads all leaves, 256 at a time. Compares them with the tiles and, by a second way of hashing, with the roots of all
  * checkpoints and of the head.
  */
 export async function checkTree(
-  store: LogStore,
-  findings: Findings,
-  head: TreeHead,
-  accepted: number,
-  checkpoints: CheckpointCheck,
+  options: TreeOptions,
   onProgress: (checked: number, leaves: number) => void = () => {},
 ): Promise<void> {
-  const tree = new TreeCheck(store, findings, head.size);
+  const { store, findings, head, accepted, checkpoints, files } = options;
+  const tree = new TreeCheck(options);
   const range = new CompactRange(undefined, nodeSha256);
   let batchAt = 0;
   await checkpoints.at(range);
@@ -39,7 +47,9 @@ export async function checkTree(
     batchAt = await checkPlaces(store, findings, entries, from, batchAt);
     const inTree = Math.min(to, head.size) - from;
     if (inTree > 0) {
-      const hashes = await tree.addTile(from / 256, hashLeaves(entries.subarray(0, inTree * HASH_BYTES)));
+      const inTiles = entries.subarray(0, inTree * HASH_BYTES);
+      const hashes = await tree.addTile(from / 256, hashLeaves(inTiles));
+      await files.entries(from / 256, inTiles);
       for (let place = 0; place < inTree; place++) {
         range.append(hashAt(hashes, place));
         if (range.size === checkpoints.next) await checkpoints.at(range);
@@ -52,6 +62,7 @@ export async function checkTree(
     }
   }
   await tree.finish();
+  await files.finish();
   await checkpoints.end();
   const uncounted = await store.getLeaf(accepted);
   if (uncounted !== null && (await store.countLeaves()) <= accepted) {
@@ -114,18 +125,20 @@ interface Row {
   hashes: Uint8Array[];
 }
 
-/** Rebuilds all tiles of a tree, and compares them with the stored ones. */
+/** Rebuilds all tiles of a tree, and compares them with the stored ones and with those in the storage. */
 class TreeCheck {
   readonly #store: LogStore;
   readonly #findings: Findings;
+  readonly #files: FilesCheck;
   readonly #size: number;
   readonly #rows: Row[];
 
-  constructor(store: LogStore, findings: Findings, size: number) {
+  constructor({ store, findings, files, head }: TreeOptions) {
     this.#store = store;
     this.#findings = findings;
-    this.#size = size;
-    this.#rows = Array.from({ length: levelsOf(size) }, () => ({ index: 0, hashes: [] }));
+    this.#files = files;
+    this.#size = head.size;
+    this.#rows = Array.from({ length: levelsOf(head.size) }, () => ({ index: 0, hashes: [] }));
   }
 
   /**
@@ -134,6 +147,7 @@ class TreeCheck {
    */
   async addTile(index: number, leafHashes: Buffer): Promise<Uint8Array> {
     const hashes = await this.#checkLeaves(index, leafHashes);
+    await this.#files.tile(0, index, hashes);
     if (hashes.length === 256 * HASH_BYTES) await this.#addAbove(1, tileRoot(hashes));
     return hashes;
   }
@@ -171,6 +185,7 @@ class TreeCheck {
   }
 
   async #checkNodes(level: number, index: number, expected: Buffer): Promise<void> {
+    await this.#files.tile(level, index, expected);
     const stored = await this.#stored(level, index, expected);
     if (stored === null) return;
     const where = tilePath(level, index, expected.length / HASH_BYTES);

@@ -23,7 +23,7 @@ async function soundLog() {
   let sequence = 0;
   for (const size of SIZES) {
     await acceptHashes(store, 0, size, 10 * (sequence + 1));
-    await integrate(store, log, epoch, () => true);
+    await integrate({ store, log, files: null }, epoch, () => true);
     if (size === 3) continue;
     sequence += 1;
     const checkpoint = await store.newestCheckpoint();
@@ -77,6 +77,7 @@ test('a sound log has no faults, and its progress is told', async () => {
     tiles: 4,
     checkpoints: 3,
     postings: 2,
+    files: 0,
     witnesses: [
       {
         name: 'witness.example',
@@ -272,7 +273,7 @@ test('a log that grows meanwhile is not at fault', async () => {
   const growing = overriding(store, {
     async readLeaves(from, to) {
       reads += 1;
-      if (reads === 2) await integrate(store, log, epoch, () => true);
+      if (reads === 2) await integrate({ store, log, files: null }, epoch, () => true);
       return store.readLeaves(from, to);
     },
   });

@@ -26,6 +26,8 @@ export {
 } from './log-store.ts';
 export { followLog, type MonitorState, type Sighting } from './monitor.ts';
 export { openAnchorLog } from './open-log.ts';
+export { directoryStorage } from './storage/directory-storage.ts';
+export type { ObjectStorage } from './storage/object-storage.ts';
 export { createWitness } from './witness.ts';
 export type { WitnessConfig } from './witness-client.ts';
 export { openWitnessState } from './witness-state.ts';

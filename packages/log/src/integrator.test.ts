@@ -19,7 +19,7 @@ const expectedRoot = (size: number) =>
   toHex(merkleRoot(Array.from({ length: size }, (_, index) => leafHash(hashOf(index)))));
 
 async function catchUp(store: LogStore, log: LogSigner, epoch: number): Promise<void> {
-  while ((await integrate(store, log, epoch, always)).kind === 'signed');
+  while ((await integrate({ store, log, files: null }, epoch, always)).kind === 'signed');
 }
 
 /** Size and root of everything that was ever signed, as a witness of all notes would know it. */
@@ -42,11 +42,11 @@ test('leaves come under a signed checkpoint of their own root', async () => {
   const epoch = await lead(store);
   for (const size of [0, 1, 2, 300, 301, 1600]) {
     await acceptHashes(store, 0, size);
-    expect((await integrate(store, log, epoch, always)).kind).toBe('signed');
+    expect((await integrate({ store, log, files: null }, epoch, always)).kind).toBe('signed');
     const stored = await store.newestCheckpoint();
     const opened = await openCheckpoint(stored?.note ?? '', log, nodeEngine);
     expect([opened.size, toHex(opened.root)]).toEqual([size, expectedRoot(size)]);
-    expect(await integrate(store, log, epoch, always)).toEqual({ kind: 'idle', size });
+    expect(await integrate({ store, log, files: null }, epoch, always)).toEqual({ kind: 'idle', size });
   }
 });
 
@@ -136,7 +136,7 @@ describe('a leader that was paused while another took over', () => {
         return store.putCheckpoint(by, checkpoint);
       },
     });
-    const old = integrate(held, log, epoch, always);
+    const old = integrate({ store: held, log, files: null }, epoch, always);
     await reached.promise;
     await store.releaseLease('old');
     const next = await lead(store, 'new');
@@ -161,7 +161,7 @@ test('a leader that hears of its loss between two turns writes nothing', async (
   await acceptHashes(store, 0, 5000);
   const epoch = await lead(store);
   let turns = 0;
-  const outcome = await integrate(store, newLog(), epoch, () => ++turns < 3);
+  const outcome = await integrate({ store, log: newLog(), files: null }, epoch, () => ++turns < 3);
   expect(outcome).toEqual({ kind: 'fenced' });
   expect([turns, (await store.head()).size]).toEqual([3, 0]);
 });
@@ -188,7 +188,7 @@ describe('nothing is signed over a corrupted tree', () => {
     const database = new DatabaseSync(file);
     database.exec(sql);
     database.close();
-    await expect(integrate(store, watched.log, epoch, always)).rejects.toThrow(
+    await expect(integrate({ store, log: watched.log, files: null }, epoch, always)).rejects.toThrow(
       expect.objectContaining({ code: 'log_corrupted' }),
     );
     expect(watched.signed).toHaveLength(1);
@@ -200,13 +200,13 @@ describe('nothing is signed over a corrupted tree', () => {
     const epoch = await lead(store);
     await acceptHashes(store, 0, 300);
     const { store: faulty } = failing(store, 1, 'did not persist');
-    await expect(integrate(faulty, log, epoch, always)).rejects.toThrow('lost');
+    await expect(integrate({ store: faulty, log, files: null }, epoch, always)).rejects.toThrow('lost');
     const database = new DatabaseSync(file);
     database.exec(
       `update tiles set hashes = cast(x'00' || substr(hashes, 2) as blob) where level = 0 and idx = 1`,
     );
     database.close();
-    await expect(integrate(store, log, epoch, always)).rejects.toThrow(
+    await expect(integrate({ store, log, files: null }, epoch, always)).rejects.toThrow(
       expect.objectContaining({ code: 'log_corrupted' }),
     );
     expect(await store.newestCheckpoint()).toBeNull();
@@ -218,8 +218,8 @@ test('a replaced key signs nothing', async () => {
   const log = newLog();
   const epoch = await lead(store);
   await acceptHashes(store, 0, 5);
-  await expect(integrate(store, { ...log, signer: newLog().signer }, epoch, always)).rejects.toThrow(
-    expect.objectContaining({ code: 'log_mismatch' }),
-  );
+  await expect(
+    integrate({ store, log: { ...log, signer: newLog().signer }, files: null }, epoch, always),
+  ).rejects.toThrow(expect.objectContaining({ code: 'log_mismatch' }));
   expect(await store.newestCheckpoint()).toBeNull();
 });

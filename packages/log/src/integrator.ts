@@ -1,18 +1,15 @@
-import { setImmediate } from 'node:timers/promises';
 import { equalBytes, openCheckpoint, signCheckpoint, TallyError } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/kit';
+import { growTree, type Leads } from './grow-tree.ts';
 import { type LogSigner, ownSigner } from './log-key.ts';
 import type { LogStore, StoredCheckpoint, Tile, TreeHead } from './log-store.ts';
-import { changedPartials, edgeRoot, growEdge, type RightEdge, readEdge } from './right-edge.ts';
-import { HASH_BYTES } from './tree-hash.ts';
+import { changedPartials, edgeRoot, type RightEdge, readEdge } from './right-edge.ts';
+import type { LogFiles } from './storage/log-files.ts';
 import { TreeReader } from './tree-reader.ts';
 import { storeTiles } from './tree-source.ts';
 
 /** Leaves between two moves of the durable head. It bounds the memory, and the work to be done again after a crash. */
 const STEP_LEAVES = 32_768;
-
-/** Leaves that are hashed before the event loop gets its turn: about 2 ms. */
-const TURN_LEAVES = 1_024;
 
 /**
  * What a step did: `idle` where every accepted leaf (`size` of them) is already under a signed checkpoint, `signed`
@@ -25,38 +22,45 @@ export type Integration =
 
 const fenced: Integration = { kind: 'fenced' };
 
-/** Whether this process still leads, called with the number of leaves in the tree so far, which may not be stored yet. */
-type Leads = (size: number) => boolean;
+export interface IntegrateOptions {
+  readonly store: LogStore;
+  readonly log: LogSigner;
+  /** The files of the log in a storage; null where the database alone has it. */
+  readonly files: LogFiles | null;
+}
 
 /**
  * Takes the tree one step further: at most 32,768 leaves, then a checkpoint. In this order, so that a crash at any
  * point or a leader that wakes too late leaves one root for each size: read the right edge again and hold it against
- * the durable head and the newest signed checkpoint; move the durable head under the lease; sign it; publish the note
- * only if the lease still holds.
+ * the durable head and the newest signed checkpoint; store the files of the larger tree, where there is a storage; move
+ * the durable head under the lease; sign it; publish the note only if the lease still holds, in the database and then in
+ * the storage. Before anything else, the storage catches up with the newest checkpoint.
  *
  * @param leads is asked between turns; once false, nothing more is written
- * @throws log_corrupted when the stored tree contradicts the head or a checkpoint: nothing was signed
+ * @throws log_corrupted when the stored tree contradicts the head, a checkpoint or a file: nothing was signed
  * @throws log_mismatch when the key is another one; unavailable: the next step finds out what was written
  */
 export async function integrate(
-  store: LogStore,
-  log: LogSigner,
+  options: IntegrateOptions,
   epoch: number,
   leads: Leads,
 ): Promise<Integration> {
+  const { store, log, files } = options;
   // The checkpoint is read before the head. The head never falls, so a checkpoint that is ahead of it is a fault.
   const signed = await store.newestCheckpoint();
   const head = await store.head();
   const accepted = await store.countLeaves();
+  if (signed !== null && files !== null && !(await files.publish(signed, leads))) return fenced;
   if (accepted <= head.size && signed?.size === head.size) return { kind: 'idle', size: head.size };
 
   const edge = await checkedEdge(store, log, head, signed);
   // The empty tree is signed too, so that clients find a checkpoint, unless there are leaves already.
   if (accepted <= head.size || (signed?.size ?? 0) < head.size) {
-    return publish(store, log, epoch, head, leads);
+    return publish(options, epoch, head, leads);
   }
-  const to = await advance(store, epoch, head, edge, Math.min(accepted, head.size + STEP_LEAVES), leads);
-  return to === null ? fenced : publish(store, log, epoch, to, leads);
+  const size = Math.min(accepted, head.size + STEP_LEAVES);
+  const to = await advance(options, { epoch, from: head, edge, size }, leads);
+  return to === null ? fenced : publish(options, epoch, to, leads);
 }
 
 /**
@@ -97,41 +101,35 @@ function requireRoot(found: Uint8Array, expected: Uint8Array, what: string): voi
   if (!equalBytes(found, expected)) throw corrupted(`The tiles do not have the root of ${what}.`);
 }
 
-/** Moves the durable head to `size` leaves. Returns null when another process leads. */
+interface Step {
+  readonly epoch: number;
+  readonly from: TreeHead;
+  readonly edge: RightEdge;
+  /** Leaves of the larger tree. */
+  readonly size: number;
+}
+
+/** Moves the durable head. Returns null when another process leads. */
 async function advance(
-  store: LogStore,
-  epoch: number,
-  from: TreeHead,
-  edge: RightEdge,
-  size: number,
+  { store, files }: IntegrateOptions,
+  { epoch, from, edge, size }: Step,
   leads: Leads,
 ): Promise<TreeHead | null> {
-  let grown = edge;
   const tiles: Tile[] = [];
-  while (grown.size < size) {
-    const added = growEdge(
-      grown,
-      await readLeaves(store, grown.size, Math.min(size, grown.size + TURN_LEAVES)),
-    );
-    grown = added.edge;
-    tiles.push(...added.full);
-    await setImmediate();
-    if (!leads(grown.size)) return null;
-  }
-  tiles.push(...changedPartials(from.size, grown));
+  const keep = async (some: readonly Tile[]): Promise<void> => {
+    tiles.push(...some);
+    await files?.put(some);
+  };
+  const grown = await growTree(store, edge, size, leads, keep);
+  if (grown === null) return null;
+  await keep(changedPartials(from.size, grown));
+  files?.complete(size);
   const to = { size, root: edgeRoot(grown) };
   return (await store.advance({ epoch, from, to, tiles })) === 'advanced' ? to : null;
 }
 
-async function readLeaves(store: LogStore, from: number, to: number): Promise<Uint8Array> {
-  const leaves = await store.readLeaves(from, to);
-  if (leaves.length === (to - from) * HASH_BYTES) return leaves;
-  throw corrupted(`Some of the accepted leaves ${from} to ${to - 1} are missing.`);
-}
-
 async function publish(
-  store: LogStore,
-  log: LogSigner,
+  { store, log, files }: IntegrateOptions,
   epoch: number,
   head: TreeHead,
   leads: Leads,
@@ -139,9 +137,8 @@ async function publish(
   if (!leads(head.size)) return fenced;
   const note = await signCheckpoint({ origin: log.origin, ...head }, ownSigner(log));
   const checkpoint = { ...head, note };
-  return (await store.putCheckpoint(epoch, checkpoint)) === 'stored'
-    ? { kind: 'signed', checkpoint }
-    : fenced;
+  if ((await store.putCheckpoint(epoch, checkpoint)) === 'fenced') return fenced;
+  return files === null || (await files.publish(checkpoint, leads)) ? { kind: 'signed', checkpoint } : fenced;
 }
 
 const corrupted = (message: string, cause?: unknown): TallyError =>

@@ -21,7 +21,7 @@ function leaderOn(store: LogStore, check: () => Promise<void> = async () => {}) 
   };
   const gate = new LogReadiness(check);
   const log = newLog();
-  const leader = new Leader({ store, log, gate, clock: () => time.now, logger, metrics });
+  const leader = new Leader({ store, log, files: null, gate, clock: () => time.now, logger, metrics });
   return { leader, gate, time, failures, warnings, published, log };
 }
 

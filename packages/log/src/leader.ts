@@ -6,6 +6,7 @@ import { integrate } from './integrator.ts';
 import type { LogSigner } from './log-key.ts';
 import type { LogReadiness } from './log-readiness.ts';
 import type { LogStore } from './log-store.ts';
+import type { LogFiles } from './storage/log-files.ts';
 
 /** Seconds until another process may take a lease that was not renewed. */
 const LEASE_TTL = 5;
@@ -35,6 +36,8 @@ export interface LogMetrics {
 export interface LeaderOptions {
   readonly store: LogStore;
   readonly log: LogSigner;
+  /** Null where the log is in the database alone. */
+  readonly files: LogFiles | null;
   readonly gate: LogReadiness;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -200,13 +203,13 @@ export class Leader {
   }
 
   async #integrateAccepted(): Promise<void> {
-    const { store, log, clock, metrics } = this.#options;
+    const { store, clock, metrics } = this.#options;
     const { epoch } = this;
     if (epoch === null) return;
     const accepted = await store.countLeaves();
     const began = clock();
     for (;;) {
-      const outcome = await integrate(store, log, epoch, (size) => this.#leads(epoch, size));
+      const outcome = await integrate(this.#options, epoch, (size) => this.#leads(epoch, size));
       if (outcome.kind === 'fenced') {
         if (this.#lease?.epoch === epoch) this.#lease = null;
         return;

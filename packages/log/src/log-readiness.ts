@@ -31,7 +31,7 @@ export class LogReadiness {
   get reason(): string {
     if (this.#state === 'open') return 'ok';
     return this.#state === 'unchecked'
-      ? 'the log has not yet been compared with what it has published, because its chain can’t be reached'
+      ? 'the log has not yet been compared with what it has published, because its chain or its storage can’t be reached'
       : this.#state.message;
   }
 

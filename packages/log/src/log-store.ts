@@ -209,6 +209,8 @@ export interface LogStore {
   /** The newest signed checkpoint; null before the first, which is of the empty tree unless leaves came sooner. */
   newestCheckpoint(): Promise<StoredCheckpoint | null>;
   getCheckpoint(size: number): Promise<StoredCheckpoint | null>;
+  /** The largest signed checkpoint of at most `size` leaves; null where there is none. */
+  checkpointWithin(size: number): Promise<StoredCheckpoint | null>;
   /** Yields the signed checkpoints by size. Reads a page at a time. */
   listCheckpoints(): AsyncIterable<StoredCheckpoint>;
   /**

@@ -14,7 +14,7 @@ function serve(store: LogStore, hidden: (path: string) => boolean = () => false)
     if (hidden(path)) return new Response(null, { status: 404 });
     if (path === 'checkpoint')
       return new Response((await store.newestCheckpoint())?.note ?? '', { status: 200 });
-    const tile = await publicTile(store, path);
+    const tile = await publicTile(store, null, path);
     return tile === null ? new Response(null, { status: 404 }) : new Response(Uint8Array.from(tile));
   };
 }
@@ -24,7 +24,7 @@ async function logOf(log: LogSigner, from: number, to: number) {
   const epoch = await lead(store);
   const grow = async (size: number) => {
     await acceptHashes(store, from, from + size);
-    while ((await integrate(store, log, epoch, () => true)).kind === 'signed');
+    while ((await integrate({ store, log, files: null }, epoch, () => true)).kind === 'signed');
   };
   await grow(to);
   return { store, grow };

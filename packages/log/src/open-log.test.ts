@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
   type AnchoredResult,
@@ -11,13 +14,15 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '@tallystick/core';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Chain } from '../../chain/src/chain.ts';
 import { nodeEngine } from '../../kit/src/crypto/node-ed25519.ts';
-import { hashOf, newLog, newLogStore } from '../../server/test/log-fixture.ts';
+import { hashOf, newLog, newLogStore, overriding } from '../../server/test/log-fixture.ts';
 import type { LogSigner } from './log-key.ts';
 import type { LogStore } from './log-store.ts';
 import { type AnchorLogOptions, anchorLog, assemble, openAnchorLog } from './open-log.ts';
+import { directoryStorage } from './storage/directory-storage.ts';
+import type { ObjectStorage } from './storage/object-storage.ts';
 
 const START = 1_700_000_003_500;
 const quiet = { info() {}, warn() {}, error() {} };
@@ -37,16 +42,17 @@ function optionsFor(store: LogStore, log: LogSigner, more: Partial<AnchorLogOpti
     metrics: { published() {}, failed() {} },
     witnesses: [],
     fetch,
+    storage: null,
     ...more,
   };
 }
 
 /** A log that runs only when a test says so. */
-async function manualLog() {
+async function manualLog(storage: ObjectStorage | null = null) {
   const { store, file } = await newLogStore();
   const time = { now: START };
   const log = newLog();
-  const options = optionsFor(store, log, { clock: () => time.now });
+  const options = optionsFor(store, log, { clock: () => time.now, storage });
   const parts = assemble(options, log);
   const anchor = anchorLog(options, log.origin, parts);
   await parts.leader.renew();
@@ -65,7 +71,7 @@ async function manualLog() {
     return (finalizedAt: number) =>
       store.movePosting(epoch, sequence, { state: 'finalized', place, finalizedAt });
   };
-  return { store, file, time, log, anchor, ...parts, post };
+  return { store, file, time, log, anchor, options, ...parts, post };
 }
 
 test('a hash is pending until its root is final, then anchored under the first final root that covers it', async () => {
@@ -272,4 +278,88 @@ test('the data stay those of one log', async () => {
   const again = await openAnchorLog(optionsFor(store, log, derived));
   expect([again.origin, (await again.status()).leading]).toEqual(['log.example', true]);
   await again.close();
+});
+
+describe('a log whose files are in a storage', () => {
+  async function storedLog() {
+    const folder = mkdtempSync(join(tmpdir(), 'tally-files-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const parts = await manualLog(directoryStorage(folder));
+    const grow = async (from: number, to: number): Promise<void> => {
+      const hashes = Array.from({ length: to - from }, (_, at) => hashOf(from + at));
+      await parts.anchor.accept(hashes, null);
+      await parts.leader.integrate();
+    };
+    return { ...parts, folder, grow };
+  }
+  const PATHS = [
+    'tile/0/000',
+    'tile/0/001.p/44',
+    'tile/1/000.p/1',
+    'tile/entries/000',
+    'tile/entries/001.p/44',
+  ];
+
+  test('is read without the database, as the database would give it', async () => {
+    const { store, options, grow, log } = await storedLog();
+    await grow(0, 300);
+    const plain = anchorLog(options, log.origin, assemble({ ...options, storage: null }, log));
+    const lost = async () => {
+      throw new Error('The database was asked.');
+    };
+    const dead = overriding(store, { newestCheckpoint: lost, getTile: lost, readLeaves: lost });
+    const stored = anchorLog({ ...options, store: dead }, log.origin, assemble(options, log));
+    expect(await stored.checkpoint()).toBe(await plain.checkpoint());
+    // The last two are the start of what is stored.
+    for (const path of [...PATHS, 'tile/0/000.p/7', 'tile/entries/000.p/7']) {
+      const tile = await stored.tile(path);
+      expect(tile?.length, path).toBeGreaterThan(0);
+      expect(Buffer.from(tile ?? []), path).toEqual(Buffer.from((await plain.tile(path)) ?? []));
+    }
+    expect(await stored.tile('tile/0/nothing')).toBeNull();
+    await expect(stored.tile('tile/0/001.p/7'), 'which no checkpoint needs').rejects.toThrow('was asked');
+  });
+
+  test('is read from the database until they are there', async () => {
+    const { anchor, folder, grow } = await storedLog();
+    await grow(0, 300);
+    const stored = await Promise.all(PATHS.map((path) => anchor.tile(path)));
+    const note = await anchor.checkpoint();
+    rmSync(folder, { recursive: true });
+    expect(await anchor.checkpoint()).toBe(note);
+    const plain = await Promise.all(PATHS.map((path) => anchor.tile(path)));
+    expect(plain.map((tile) => Buffer.from(tile ?? []))).toEqual(
+      stored.map((tile) => Buffer.from(tile ?? [])),
+    );
+  });
+
+  test('stops when it finds another file there, and says so', async () => {
+    const { anchor, folder, grow } = await storedLog();
+    await grow(0, 300);
+    expect(await anchor.ready()).toBe('ok');
+    writeFileSync(join(folder, 'tile/0/001.p/45'), 'another');
+    await expect(grow(300, 301)).rejects.toThrow(expect.objectContaining({ code: 'log_corrupted' }));
+    expect(await anchor.ready()).toMatch(/^tile\/0\/001\.p\/45 in the folder .* is another file than/);
+    await expect(anchor.accept([hashOf(999)], null)).rejects.toThrow(
+      expect.objectContaining({ code: 'anchor_unavailable' }),
+    );
+    expect(await anchor.status()).toMatchObject({ accepted: 301, treeSize: 300 });
+  });
+
+  test('opens where the storage cannot be reached, and accepts once it can', async () => {
+    const { store } = await newLogStore();
+    const log = newLog();
+    const folder = join(mkdtempSync(join(tmpdir(), 'tally-files-')), 'file', 'log');
+    onTestFinished(() => rmSync(join(folder, '../..'), { recursive: true }));
+    writeFileSync(join(folder, '..'), '');
+    const options = optionsFor(store, log, { storage: directoryStorage(folder) });
+    const anchor = await openAnchorLog(options);
+    onTestFinished(() => anchor.close());
+    await expect(anchor.accept([hashOf(0)], null)).rejects.toThrow(
+      /its chain or its storage can’t be reached/,
+    );
+    rmSync(join(folder, '..'));
+    await vi.waitFor(() => anchor.accept([hashOf(0)], null), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await anchor.checkpoint()).toContain('\n1\n'), { timeout: 60_000 });
+  });
 });

@@ -11,6 +11,8 @@ import type { LogSigner } from './log-key.ts';
 import { LogReadiness } from './log-readiness.ts';
 import type { Leaf, LogStore } from './log-store.ts';
 import { publicTile } from './public-tiles.ts';
+import { LogFiles } from './storage/log-files.ts';
+import type { ObjectStorage } from './storage/object-storage.ts';
 import { TreeReader } from './tree-reader.ts';
 import { storeTiles } from './tree-source.ts';
 import type { WitnessConfig } from './witness-client.ts';
@@ -36,6 +38,8 @@ export interface AnchorLogOptions {
   readonly metrics: LogMetrics;
   readonly witnesses: readonly WitnessConfig[];
   readonly fetch: typeof globalThis.fetch;
+  /** Where tiles, bundles and checkpoints are stored as files; null where the database alone has them. */
+  readonly storage: ObjectStorage | null;
 }
 
 /** Seconds after which a transaction that is in no block is sent again at a higher price. */
@@ -45,10 +49,10 @@ const PATIENCE = 60;
 const SHORT_PERIOD = 60;
 
 /**
- * Opens the log and starts its timers. Where the chain can't be reached it opens all the same, and accepts and signs
- * nothing until the chain was asked.
+ * Opens the log and starts its timers. Where the chain or the storage can't be reached it opens all the same, and accepts
+ * and signs nothing until both were asked.
  * @throws log_mismatch when the data are of a log with another origin, key or chain
- * @throws log_behind, log_corrupted when the chain or a witness has seen a newer or another tree; chain_mismatch
+ * @throws log_behind, log_corrupted when the chain, a witness or the storage has a newer or another tree; chain_mismatch
  */
 export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLog> {
   const { store, signer, origin, originIsExplicit, chainId } = options;
@@ -75,23 +79,26 @@ export interface LogParts {
   readonly tree: TreeReader;
   readonly anchorer: Anchorer | null;
   readonly cosigner: Cosigner | null;
+  readonly files: LogFiles | null;
 }
 
 /** Connects the parts of a log whose identity is claimed. No timer runs yet. */
 export function assemble(options: AnchorLogOptions, log: LogSigner): LogParts {
-  const { store, chain, period, clock, logger, witnesses, fetch } = options;
+  const { store, chain, period, clock, logger, witnesses, fetch, storage } = options;
   const { origin } = log;
   const tree = new TreeReader(storeTiles(store));
   const cosigner =
     witnesses.length === 0 ? null : createCosigner({ store, log, tree, witnesses, fetch, logger });
+  const files = storage === null ? null : new LogFiles({ store, storage, log, clock, logger });
   const gate = new LogReadiness(async () => {
+    await files?.checkNotBehind();
     if (chain !== null) {
       await chain.check();
       await checkNotBehind(store, chain);
     }
     await cosigner?.checkNotBehind();
   });
-  const leader = new Leader({ ...options, log, gate });
+  const leader = new Leader({ ...options, log, files, gate });
   const integrateTo = (size: number): Promise<void> => leader.integrated(size);
   const short = period < SHORT_PERIOD;
   const pace = { patience: short ? period : PATIENCE, poll: short ? 0.2 : 2 };
@@ -109,13 +116,13 @@ export function assemble(options: AnchorLogOptions, log: LogSigner): LogParts {
           cosigned: cosigner === null ? undefined : (epoch) => cosigner.newest(epoch),
           logger,
         });
-  return { gate, leader, tree, anchorer, cosigner };
+  return { gate, leader, tree, anchorer, cosigner, files };
 }
 
 /** The log as routes use it. */
 export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogParts): AnchorLog {
   const { store, clock, period, network } = options;
-  const { gate, leader, tree, anchorer } = parts;
+  const { gate, leader, tree, anchorer, files } = parts;
   const results = new Results(store, tree, network);
   const nextPostingAt = (): number => (Math.floor(clock() / 1000 / period) + 1) * period;
 
@@ -172,9 +179,9 @@ export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogP
       throw new TallyError('merkle_range', `The newest checkpoint has ${size} leaves, not ${to}.`);
     },
     async checkpoint() {
-      return (await store.newestCheckpoint())?.note ?? null;
+      return (await files?.checkpoint()) ?? (await store.newestCheckpoint())?.note ?? null;
     },
-    tile: (path) => publicTile(store, path),
+    tile: (path) => publicTile(store, files, path),
     async status() {
       const anchoredSize = await results.anchoredSize();
       return {

@@ -1,16 +1,25 @@
 import { encodeEntries, parseTilePath, TallyError } from '@tallystick/core';
 import type { LogStore } from './log-store.ts';
+import type { LogFiles } from './storage/log-files.ts';
 import { HASH_BYTES } from './tree-hash.ts';
 import { hashesAt } from './tree-shape.ts';
 
 /**
- * The bytes at a C2SP tlog-tiles path, of a full or partial tile, within the newest signed checkpoint; null where there
- * is nothing. A partial tile of any width is the start of the full one, so all of them are immutable.
+ * The bytes at a C2SP tlog-tiles path, of a full or partial tile; null where there is nothing. They come from the files
+ * in the storage if there is one; from the database, and within the newest signed checkpoint, what those lack: all of it
+ * until the storage is filled, then partial tiles that no published checkpoint needs. A partial tile of any width is the
+ * start of the full one, so all of them are immutable.
  * @throws log_corrupted when the store lacks a tile of the checkpoint's tree
  */
-export async function publicTile(store: LogStore, path: string): Promise<Uint8Array | null> {
+export async function publicTile(
+  store: LogStore,
+  files: LogFiles | null,
+  path: string,
+): Promise<Uint8Array | null> {
   const tile = parseTilePath(path);
   if (tile === null) return null;
+  const stored = await files?.tile(path);
+  if (stored) return stored;
   const size = (await store.newestCheckpoint())?.size ?? 0;
   const level = tile.kind === 'entries' ? 0 : tile.level;
   const from = tile.index * 256;

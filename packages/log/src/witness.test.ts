@@ -52,7 +52,7 @@ async function setting() {
     createCosigner({ store: of, log, tree: reader, witnesses: [config], fetch, logger: quiet });
   const grow = async (size: number) => {
     await acceptHashes(store, 0, size);
-    await integrate(store, log, epoch, () => true);
+    await integrate({ store, log, files: null }, epoch, () => true);
   };
   const restart = async () => {
     witness = await start();
@@ -111,7 +111,7 @@ describe('a restored backup', () => {
     await cosigner.step(epoch);
     const { store: older } = await newLogStore();
     await acceptHashes(older, 0, size);
-    await integrate(older, log, await lead(older), () => true);
+    await integrate({ store: older, log, files: null }, await lead(older), () => true);
     await expect(cosignerOf(older, new TreeReader(storeTiles(older))).checkNotBehind()).rejects.toThrow(
       expect.objectContaining({ code: 'log_behind' }),
     );
@@ -124,7 +124,7 @@ describe('a restored backup', () => {
     const { store: other } = await newLogStore();
     await acceptHashes(other, 100, 100 + size);
     const otherEpoch = await lead(other);
-    await integrate(other, log, otherEpoch, () => true);
+    await integrate({ store: other, log, files: null }, otherEpoch, () => true);
     const forked = expect.objectContaining({ code: 'log_corrupted' });
     await expect(cosignerOf(other, new TreeReader(storeTiles(other))).step(otherEpoch)).rejects.toThrow(
       forked,

@@ -146,6 +146,9 @@ function treeQueries(db: Compiler) {
         .orderBy('public_key'),
     ),
     getCheckpoint: statement((v: { size: number }) => checkpoints.where('size', '=', v.size)),
+    checkpointWithin: statement((v: { size: number }) =>
+      checkpoints.where('size', '<=', v.size).orderBy('size', 'desc').limit(sql.lit(1)),
+    ),
     pageOfCheckpoints: statement((v: { after: number; limit: number }) =>
       checkpoints.where('size', '>', v.after).orderBy('size').limit(v.limit),
     ),

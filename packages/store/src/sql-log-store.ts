@@ -175,6 +175,10 @@ export class SqlLogStore implements LogStore {
     );
   }
 
+  checkpointWithin(size: number): Promise<StoredCheckpoint | null> {
+    return this.#first(this.#queries.checkpointWithin, { size });
+  }
+
   listCheckpoints(): AsyncIterable<StoredCheckpoint> {
     return pages(PAGE, (last: StoredCheckpoint | undefined) =>
       this.#all(this.#queries.pageOfCheckpoints, { after: last?.size ?? -1, limit: PAGE }),

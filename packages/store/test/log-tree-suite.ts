@@ -228,6 +228,8 @@ export function logTreeSuite(name: string, createDatabase: CreateDatabase): void
         expect(await log.putCheckpoint(epoch - 1, checkpoint(2))).toBe('fenced');
         expect(await collect(log.listCheckpoints())).toEqual([checkpoint(2, 'cosigned'), checkpoint(4)]);
         expect(await log.newestCheckpoint()).toEqual(checkpoint(4));
+        const within = await Promise.all([1, 2, 3, 9].map((size) => log.checkpointWithin(size)));
+        expect(within.map((found) => found?.size)).toEqual([undefined, 2, 2, 4]);
       });
 
       it('begin with that of the empty tree', async () => {

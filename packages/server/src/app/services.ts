@@ -143,6 +143,7 @@ async function openAll(
     metrics: anchorMetrics,
     witnesses,
     fetch: logFetch,
+    storage: null,
   });
   closing.push(() => log.close(), 'the steps of the log', 12_000);
 
