@@ -1,4 +1,4 @@
-import { EventStreamCodec } from '@smithy/eventstream-codec';
+import type { EventStreamCodec } from '@smithy/eventstream-codec';
 import type { JsonObject } from '@tallystick/core';
 import { maxEventLength, parseObject } from './answers.ts';
 import { badAnswer } from './failures.ts';
@@ -12,10 +12,15 @@ interface EventMessage {
   readonly json: JsonObject;
 }
 
-const codec = new EventStreamCodec(
-  (bytes) => Buffer.from(bytes as Uint8Array).toString(),
-  (text) => Buffer.from(text),
-);
+/** Loads the codec, which only a service that calls Bedrock needs. */
+async function loadCodec(): Promise<EventStreamCodec> {
+  const { EventStreamCodec } = await import('@smithy/eventstream-codec');
+  return new EventStreamCodec(
+    (bytes) => Buffer.from(bytes as Uint8Array).toString(),
+    (text) => Buffer.from(text),
+  );
+}
+
 /** Bytes of the shortest message: two lengths and two checksums. */
 const minLength = 16;
 
@@ -24,6 +29,7 @@ const minLength = 16;
  * @throws ProviderError bad_answer for other bytes
  */
 export async function* readEventMessages(provider: string, reply: Reply): AsyncGenerator<EventMessage> {
+  const codec = await loadCodec();
   let pieces: Uint8Array[] = [];
   let size = 0;
   let needed = 4;
@@ -33,7 +39,7 @@ export async function* readEventMessages(provider: string, reply: Reply): AsyncG
     if (size < needed) continue;
     let rest = Buffer.concat(pieces);
     for (needed = lengthOf(provider, rest); rest.length >= needed; needed = lengthOf(provider, rest)) {
-      yield messageOf(provider, rest.subarray(0, needed));
+      yield messageOf(provider, codec, rest.subarray(0, needed));
       rest = rest.subarray(needed);
     }
     pieces = [rest];
@@ -49,8 +55,8 @@ function lengthOf(provider: string, bytes: Buffer): number {
   return length;
 }
 
-function messageOf(provider: string, bytes: Uint8Array): EventMessage {
-  const { headers, body } = decoded(provider, bytes);
+function messageOf(provider: string, codec: EventStreamCodec, bytes: Uint8Array): EventMessage {
+  const { headers, body } = decoded(provider, codec, bytes);
   const text = (name: string): string => {
     const value = headers[name]?.value;
     return typeof value === 'string' ? value : '';
@@ -60,7 +66,11 @@ function messageOf(provider: string, bytes: Uint8Array): EventMessage {
   return { type, isException, json: body.length === 0 ? {} : parseObject(provider, body) };
 }
 
-function decoded(provider: string, bytes: Uint8Array): ReturnType<EventStreamCodec['decode']> {
+function decoded(
+  provider: string,
+  codec: EventStreamCodec,
+  bytes: Uint8Array,
+): ReturnType<EventStreamCodec['decode']> {
   try {
     return codec.decode(bytes);
   } catch {
