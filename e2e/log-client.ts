@@ -10,6 +10,7 @@ import {
 import {
   type FsckReport,
   fsckLog,
+  openLogStorage,
   openStore,
   rawDecoder,
   readConfig,
@@ -188,7 +189,8 @@ export const SOUND = { faults: [], faultCount: 0 };
 
 /** Runs `tally log fsck` on a service's data, in this process; it checks the chain too if a node is given. */
 export async function fsck(env: Env, rpcUrl?: string): Promise<FsckReport> {
-  const store = await openStore(readConfig(env));
+  const config = readConfig(env);
+  const store = await openStore(config);
   try {
     const { log } = await recordedAnchors(store);
     if (log === null) throw new Error('No service has run on these data.');
@@ -196,6 +198,7 @@ export async function fsck(env: Env, rpcUrl?: string): Promise<FsckReport> {
       store: store.log,
       log: { origin: log.origin, publicKey: bytesOf(log.public_key) },
       decodeAttempt: await rawDecoder(),
+      storage: (await openLogStorage(config)) ?? undefined,
       ...(rpcUrl === undefined ? {} : { chain: await readerOf(rpcUrl) }),
     });
   } finally {

@@ -24,6 +24,12 @@ interface FilesOptions {
   readonly storage: ObjectStorage | undefined;
 }
 
+interface Reading {
+  readonly path: string;
+  readonly expected: Uint8Array;
+  readonly found: Promise<Uint8Array | null>;
+}
+
 /**
  * Compares the files in a log's storage with those that the leaves make, up to the checkpoint that is published there.
  * Partial tiles of smaller trees are not asked for.
@@ -33,7 +39,7 @@ export class FilesCheck {
   readonly #findings: Findings;
   /** Leaves of the published checkpoint. */
   readonly #size: number;
-  readonly #reading = new Set<Promise<void>>();
+  readonly #reading: Reading[] = [];
 
   private constructor(storage: ObjectStorage | undefined, findings: Findings, size: number) {
     this.#storage = storage;
@@ -61,23 +67,26 @@ export class FilesCheck {
 
   /** Resolves when all files are compared. */
   async finish(): Promise<void> {
-    await Promise.all(this.#reading);
+    while (this.#reading.length > 0) await this.#finishOldest();
   }
 
   async #compare(path: string, expected: Uint8Array): Promise<void> {
-    const storage = this.#storage;
-    if (storage === undefined || expected.length === 0) return;
-    if (this.#reading.size >= AT_ONCE) await Promise.race(this.#reading);
-    const reading = this.#read(storage, path, expected).finally(() => this.#reading.delete(reading));
-    this.#reading.add(reading);
+    if (this.#storage === undefined || expected.length === 0) return;
+    if (this.#reading.length >= AT_ONCE) await this.#finishOldest();
+    const found = this.#storage.get(path);
+    // Its turn comes later; until then nobody waits for it.
+    found.catch(() => {});
+    this.#reading.push({ path, expected, found });
   }
 
-  async #read(storage: ObjectStorage, path: string, expected: Uint8Array): Promise<void> {
-    const found = await storage.get(path);
+  async #finishOldest(): Promise<void> {
+    const oldest = this.#reading.shift();
+    if (oldest === undefined) return;
+    const found = await oldest.found;
     this.#findings.counts.files += 1;
-    if (found === null) this.#findings.fault(inStorage(path), 'is missing');
-    else if (!equalBytes(found, expected))
-      this.#findings.fault(inStorage(path), 'is not what the leaves make');
+    const where = inStorage(oldest.path);
+    if (found === null) this.#findings.fault(where, 'is missing');
+    else if (!equalBytes(found, oldest.expected)) this.#findings.fault(where, 'is not what the leaves make');
   }
 }
 

@@ -76,7 +76,7 @@ export { reloadProcesses } from './app/control.ts';
 export { listen } from './app/listen.ts';
 export { witnessesOf } from './app/local-witnesses.ts';
 export { serve } from './app/main.ts';
-export { openStore } from './app/opening.ts';
+export { openLogStorage, openStore } from './app/opening.ts';
 export { controlFolder } from './app/reloading.ts';
 export { type Config, checkConfig, readConfig } from './config/config.ts';
 export type { Report as Readiness } from './pilots/prospector/report.ts';

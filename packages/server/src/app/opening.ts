@@ -3,6 +3,7 @@ import type { Chain } from '@tallystick/chain';
 import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
 import { addPqKey, createKeyring, writeFirstKeyring } from '@tallystick/issuers';
+import { directoryStorage, type ObjectStorage } from '@tallystick/log';
 import type { Store, StoreObserver } from '@tallystick/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
@@ -128,4 +129,15 @@ export async function openStore(
     );
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return (await import('@tallystick/store/sqlite')).openSqliteStore(database.path, observer);
+}
+
+/** Opens where the files of the log are stored; null where the database alone has them. The client of S3 is loaded only for a bucket. */
+export async function openLogStorage({
+  log: { storage },
+}: {
+  readonly log: Pick<Config['log'], 'storage'>;
+}): Promise<ObjectStorage | null> {
+  if (storage === null) return null;
+  if (storage.kind === 'directory') return directoryStorage(storage.path);
+  return (await import('@tallystick/log/s3')).s3Storage(storage, storage);
 }

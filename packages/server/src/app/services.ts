@@ -48,7 +48,14 @@ import { probeModels } from '../status/probe-models.ts';
 import { createStatus } from '../status/status.ts';
 import { Closing } from './closing.ts';
 import { openWitnesses } from './local-witnesses.ts';
-import { makeFirstKeyring, openChain, openStore, requireWritable, waitForDatabase } from './opening.ts';
+import {
+  makeFirstKeyring,
+  openChain,
+  openLogStorage,
+  openStore,
+  requireWritable,
+  waitForDatabase,
+} from './opening.ts';
 import { Readiness } from './readiness.ts';
 
 const KEY_REFRESH_MS = 1000;
@@ -143,7 +150,7 @@ async function openAll(
     metrics: anchorMetrics,
     witnesses,
     fetch: logFetch,
-    storage: null,
+    storage: await openLogStorage(config),
   });
   closing.push(() => log.close(), 'the steps of the log', 12_000);
 

@@ -71,7 +71,13 @@ describe('development', () => {
         postingKeyFile: expect.stringMatching(/\/\.tally\/posting\.key$/),
         finality: { kind: 'confirmations', count: 1 },
       },
-      log: { origin: '127.0.0.1:8787', originDerived: true, periodSeconds: 10, witnesses: [] },
+      log: {
+        origin: '127.0.0.1:8787',
+        originDerived: true,
+        periodSeconds: 10,
+        witnesses: [],
+        storage: null,
+      },
       operator: { region: null, trainingRegion: null, hardwareClass: null, attestation: null },
       freeMintPerDay: 0,
       freeReadPerDay: 0,
@@ -142,6 +148,18 @@ describe('development', () => {
       },
     ],
     [
+      'TALLY_LOG_STORAGE',
+      'file:///srv/a%20log',
+      { log: { storage: { kind: 'directory', path: '/srv/a log' } } },
+    ],
+    [
+      'TALLY_LOG_STORAGE',
+      's3://acme-log',
+      { log: { storage: { kind: 's3', bucket: 'acme-log', prefix: '', region: null, endpoint: null } } },
+    ],
+    ['TALLY_LOG_STORAGE', 's3://acme/a/b', { log: { storage: { bucket: 'acme', prefix: 'a/b/' } } }],
+    ['TALLY_LOG_STORAGE', 's3://acme/a/', { log: { storage: { bucket: 'acme', prefix: 'a/' } } }],
+    [
       'TALLY_TRUSTED_PROXIES',
       '10.0.0.0/8, ::1',
       {
@@ -153,6 +171,27 @@ describe('development', () => {
     ],
   ])('%s=%s', (name, value, expected) => {
     expect(readConfig({ [name]: value })).toMatchObject(expected);
+  });
+});
+
+it('a bucket is reached by the settings of AWS', () => {
+  const { storage } = readConfig({
+    TALLY_LOG_STORAGE: 's3://acme',
+    AWS_REGION: 'eu-west-1',
+    AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9000',
+    AWS_ACCESS_KEY_ID: 'id',
+    AWS_SECRET_ACCESS_KEY: 'hunter2',
+    AWS_SHARED_CREDENTIALS_FILE: '/etc/aws',
+    AWS_PROFILE: 'log',
+  }).log;
+  expect(storage).toEqual({
+    kind: 's3',
+    bucket: 'acme',
+    prefix: '',
+    region: 'eu-west-1',
+    endpoint: 'http://127.0.0.1:9000',
+    credentials: { accessKeyId: 'id', secretAccessKey: 'hunter2' },
+    file: { filepath: '/etc/aws', profile: 'log' },
   });
 });
 
@@ -187,6 +226,15 @@ describe('faults', () => {
     ['TALLY_WITNESSES', `${witnessKey(1)} https://w.acme.test more`, /malformed/],
     ['TALLY_WITNESSES', `${witnessKey(2)} https://w.acme.test`, /malformed/],
     ['TALLY_WITNESSES', `x${witnessKey(1)} https://w.acme.test`, /malformed/],
+    ['TALLY_LOG_STORAGE', '/srv/log', /malformed; for example TALLY_LOG_STORAGE=s3:\/\/acme-log\/receipts$/],
+    ['TALLY_LOG_STORAGE', 'file:///', /malformed/],
+    ['TALLY_LOG_STORAGE', 'file://host/srv', /malformed/],
+    ['TALLY_LOG_STORAGE', 's3://key:secret@acme', /malformed/],
+    ['TALLY_LOG_STORAGE', 's3://acme:9000/a', /malformed/],
+    ['TALLY_LOG_STORAGE', 's3://acme/a?b', /malformed/],
+    ['TALLY_LOG_STORAGE', 's3://acme/a//b', /malformed/],
+    ['TALLY_LOG_STORAGE', 'https://acme.s3.example.com', /malformed/],
+    ['AWS_ENDPOINT_URL_S3', 's3.example.com', /malformed/],
     ['TALLY_TRUSTED_PROXIES', '10.0.0.0/33', /holds "10.0.0.0\/33"/],
     ['TALLY_TRUSTED_PROXIES', '1.2.3.4/8/8', /malformed/],
     ['TALLY_MAX_BODY_BYTES', '10', /from 1024/],

@@ -17,6 +17,7 @@ import { type Database, readDatabase } from './database.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
 import { type HttpConfig, readHttp } from './http.ts';
 import { readListenFd } from './listen-fd.ts';
+import { type LogStorage, readLogStorage } from './log-storage.ts';
 import { readPayments } from './payments.ts';
 import { type EnvReader, hasScheme, reader, type Setting } from './reader.ts';
 import { readRemoteKeys } from './remote-keys.ts';
@@ -98,6 +99,8 @@ interface Log {
   /** Seconds between two postings. */
   readonly periodSeconds: number;
   readonly witnesses: readonly WitnessConfig[];
+  /** Where its files are stored beside the database; null for nowhere. */
+  readonly storage: LogStorage | null;
 }
 
 /** Every fault of the environment at once, one per line. It never contains a secret value. */
@@ -175,7 +178,10 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
     database: readDatabase(read, dataDir),
     keyring,
     chain,
-    log: readLog(read, urls, production),
+    log: {
+      ...readLog(read, urls, production),
+      storage: readLogStorage(read, keyring.remote.aws.credentials),
+    },
     operator: readOperator(read),
     freeMintPerDay: read.integer('TALLY_FREE_MINT_PER_DAY', production ? 100 : 0, 0, 1_000_000_000),
     freeReadPerDay,
@@ -327,7 +333,7 @@ function readLog(
   read: EnvReader,
   { apiUrl, derivedUrls }: Pick<Config, 'apiUrl' | 'derivedUrls'>,
   production: boolean,
-): Log {
+): Omit<Log, 'storage'> {
   const origin = read.optional('TALLY_LOG_ORIGIN', {
     // What may name the key of a C2SP signed note.
     pattern: /^[^\s+]{1,255}$/,

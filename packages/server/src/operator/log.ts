@@ -18,6 +18,7 @@ import {
   type FsckReport,
   fsckLog,
   openChainReader,
+  openLogStorage,
   type openStore,
   rawDecoder,
   recordedAnchors,
@@ -85,6 +86,7 @@ async function watchedFsck(
       log,
       witnesses: witnessesOf(config),
       decodeAttempt: await rawDecoder(),
+      storage: (await openLogStorage(config)) ?? undefined,
       ...(chain === null ? {} : { chain: watchedChain(chain, line) }),
       onProgress: (checked, leaves) =>
         line.draw((elapsedMs) => leavesText(checked, elapsedMs, leaves === 0 ? null : checked / leaves)),
@@ -111,7 +113,7 @@ function watchedChain(chain: ChainReader, line: ProgressLine): Pick<ChainReader,
 }
 
 function* reportLines(report: FsckReport, chainAsked: boolean): Generator<string> {
-  const { leaves, tiles, checkpoints, postings, witnesses, faults, faultCount } = report;
+  const { leaves, tiles, checkpoints, postings, files, witnesses, faults, faultCount } = report;
   for (const { where, what } of faults)
     yield `${paint('red', '✗')} ${paint('bold', printable(where))}: ${printable(what)}`;
   if (faultCount > faults.length) yield `… and ${faultCount - faults.length} more`;
@@ -121,6 +123,7 @@ function* reportLines(report: FsckReport, chainAsked: boolean): Generator<string
     counted(tiles, 'tile'),
     counted(checkpoints, 'checkpoint'),
     counted(postings, 'posting'),
+    ...(files === 0 ? [] : [counted(files, 'file')]),
   ].join(', ');
   const chainNote = chainAsked ? 'The chain was asked.' : 'The chain was not asked (--rpc).';
   yield faultCount === 0
