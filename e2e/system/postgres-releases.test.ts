@@ -8,7 +8,8 @@ import { type PostgresCluster, startCluster } from './postgres-cluster.ts';
 import { POSTGRES_RELEASES, postgresRelease } from './postgres-releases.ts';
 import { storeDatabases } from './store-databases.ts';
 
-// All suites run on the newest release in `npm test` and on the oldest behind pgbouncer: here are those that the rest builds on.
+// All suites run on the newest release in `npm test`, and Debian’s, the oldest, is tested behind pgbouncer and as a cluster: here
+// are those that the rest builds on.
 describe.each(POSTGRES_RELEASES)('PostgreSQL %s', (version) => {
   let cluster: PostgresCluster;
   let createDatabase: CreateDatabase;
