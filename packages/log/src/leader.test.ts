@@ -1,11 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { TallyError } from '@tallystick/core';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { acceptHashes, newLog, newLogStore, overriding } from '../../server/test/log-fixture.ts';
 import { Leader } from './leader.ts';
 import { LogReadiness } from './log-readiness.ts';
 import type { LogStore } from './log-store.ts';
+import { directoryStorage } from './storage/directory-storage.ts';
+import { LogFiles } from './storage/log-files.ts';
+import type { ObjectStorage } from './storage/object-storage.ts';
 
-function leaderOn(store: LogStore, check: () => Promise<void> = async () => {}) {
+function leaderOn(
+  store: LogStore,
+  check: () => Promise<void> = async () => {},
+  storage: ObjectStorage | null = null,
+  log = newLog(),
+) {
   const time = { now: 1_000_000 };
   const failures: string[] = [];
   const published: number[] = [];
@@ -20,8 +31,9 @@ function leaderOn(store: LogStore, check: () => Promise<void> = async () => {}) 
     failed: (part: string) => failures.push(part),
   };
   const gate = new LogReadiness(check);
-  const log = newLog();
-  const leader = new Leader({ store, log, files: null, gate, clock: () => time.now, logger, metrics });
+  const clock = (): number => time.now;
+  const files = storage === null ? null : new LogFiles({ store, storage, log, clock, logger });
+  const leader = new Leader({ store, log, files, gate, clock, logger, metrics });
   return { leader, gate, time, failures, warnings, published, log };
 }
 
@@ -285,4 +297,31 @@ test('a failure that goes on is logged once, and again after it was over', async
   await leader.perform('post', duty);
   expect(failures).toEqual(['post', 'post', 'post']);
   expect(warnings).toEqual(['no route', 'no route']);
+});
+
+test('a leader keeps the lead while it fills a storage, however long that takes', async () => {
+  const { store } = await newLogStore();
+  const before = leaderOn(store);
+  await before.leader.renew();
+  await acceptHashes(store, 0, 20_000);
+  await before.leader.integrate();
+  await before.leader.close();
+  const folder = mkdtempSync(join(tmpdir(), 'tally-files-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const directory = directoryStorage(folder);
+  const slow: ObjectStorage = {
+    ...directory,
+    async create(path, bytes) {
+      filling.time.now += 200;
+      await filling.leader.renew();
+      return directory.create(path, bytes);
+    },
+  };
+  const filling = leaderOn(store, undefined, slow, before.log);
+  await filling.leader.renew();
+  const { epoch } = filling.leader;
+  await filling.leader.integrate();
+  expect(await directory.get('checkpoint')).not.toBeNull();
+  expect(filling.time.now).toBeGreaterThan(1_030_000);
+  expect([filling.leader.epoch, filling.failures]).toEqual([epoch, []]);
 });

@@ -110,8 +110,11 @@ export function storageSuite(name: string, newStorage: () => Promise<TestStorage
         await acceptHashes(log.store, 0, size);
         await log.step(null);
       }
+      const faulty = failing(log.storage, 5);
+      const files = log.newFiles(faulty.storage);
+      await expect(log.step(files)).rejects.toThrow('lost');
       expect(await published(log)).toBeNull();
-      expect((await log.step()).kind).toBe('idle');
+      expect((await log.step(files)).kind).toBe('idle');
       expect(await published(log)).toBe(700);
     });
 
@@ -144,35 +147,38 @@ export function storageSuite(name: string, newStorage: () => Promise<TestStorage
     });
   });
 
-  describe(`after a crash at the k-th write, ${name}`, () => {
-    it.each(['did not persist', 'persisted but reported an error'] as const)(
-      'that %s, lacks nothing',
-      async (failure) => {
-        async function run(k: number): Promise<number> {
-          const log = await newStoredLog(newStorage);
-          const faulty = failing(log.storage, k, failure, log.store);
-          let crashes = 0;
-          for (const size of [3, 256, 700]) {
-            await acceptHashes(log.store, 0, size);
-            const crashed = log.step(log.newFiles(faulty.storage), faulty.store);
-            crashes += await crashed.then(
-              () => 0,
-              () => 1,
-            );
-            // What readers find between the crash and the next leader is a log, maybe the one before.
-            expect(await published(log)).toBeOneOf([null, 3, 256, 700]);
-            while ((await log.step(log.newFiles())).kind === 'signed');
-            expect(await published(log), `write ${k}`).toBe(size);
-          }
-          expect(crashes).toBe(k < faulty.count() ? 1 : 0);
-          return faulty.count();
+  describe(`where the k-th write fails, ${name}`, () => {
+    it.each([
+      ['did not persist', 'another process'],
+      ['did not persist', 'the same process'],
+      ['persisted but reported an error', 'another process'],
+    ] as const)('that %s, lacks nothing once %s goes on', async (failure, next) => {
+      async function run(k: number): Promise<number> {
+        const log = await newStoredLog(newStorage);
+        const faulty = failing(log.storage, k, failure, log.store);
+        const files = log.newFiles(faulty.storage);
+        let failures = 0;
+        for (const size of [3, 256, 700]) {
+          await acceptHashes(log.store, 0, size);
+          const done = log.step(files, faulty.store);
+          failures += await done.then(
+            () => 0,
+            () => 1,
+          );
+          // What readers find meanwhile is a log, maybe the one before.
+          expect(await published(log)).toBeOneOf([null, 3, 256, 700]);
+          const later = next === 'the same process' ? files : log.newFiles();
+          while ((await log.step(later)).kind === 'signed');
+          expect(await published(log), `write ${k}`).toBe(size);
         }
-        const count = await run(Number.POSITIVE_INFINITY);
-        // Twice the head and the note; of the files two, five and six.
-        expect(count).toBeGreaterThan(15);
-        for (let k = 0; k < count; k++) await run(k);
-      },
-    );
+        expect(failures).toBe(k < faulty.count() ? 1 : 0);
+        return faulty.count();
+      }
+      const count = await run(Number.POSITIVE_INFINITY);
+      // Twice the head and the note; of the files two, five and six.
+      expect(count).toBeGreaterThan(15);
+      for (let k = 0; k < count; k++) await run(k);
+    });
   });
 
   describe(`${name} stops a log`, () => {
@@ -187,6 +193,20 @@ export function storageSuite(name: string, newStorage: () => Promise<TestStorage
       await expect(log.step()).rejects.toThrow(refused('log_corrupted'));
       expect((await log.store.head()).size).toBe(5);
       expect(await published(log)).toBe(5);
+    });
+
+    it('whose leaves have changed since they were hashed, before a bundle of them is stored', async () => {
+      const log = await newStoredLog(newStorage);
+      await acceptHashes(log.store, 0, 5);
+      await log.step();
+      await acceptHashes(log.store, 5, 10);
+      const changed = overriding(log.store, {
+        readLeaves: async (from, to) => (await log.store.readLeaves(from, to)).map((byte) => byte ^ 1),
+      });
+      const files = new LogFiles({ ...log.options, store: changed });
+      await expect(log.step(files)).rejects.toThrow(refused('log_corrupted'));
+      expect((await log.store.head()).size).toBe(5);
+      expect(await log.storage.get(entriesPath(0, 10))).toBeNull();
     });
 
     it('that finds the checkpoint of another log', async () => {

@@ -150,17 +150,17 @@ export class LogFiles {
   }
 
   async #putTile({ level, index, hashes }: Tile): Promise<void> {
-    const { store } = this.#options;
     const width = hashes.length / HASH_BYTES;
-    const stored = [this.#create(tilePath(level, index, width), hashes)];
+    const files: [path: string, bytes: Uint8Array][] = [[tilePath(level, index, width), hashes]];
     if (level === 0) {
-      const entries = await store.readLeaves(index * 256, index * 256 + width);
+      const entries = await this.#options.store.readLeaves(index * 256, index * 256 + width);
+      // A file can't be taken back, so nothing is stored of leaves that have changed since they were hashed.
       if (!hashLeaves(entries).equals(hashes)) {
         throw corrupted(`${tilePath(level, index, width)} is not that of the accepted leaves.`);
       }
-      stored.push(this.#create(entriesPath(index, width), encodeEntries(entries)));
+      files.push([entriesPath(index, width), encodeEntries(entries)]);
     }
-    await Promise.all(stored);
+    await Promise.all(files.map(([path, bytes]) => this.#create(path, bytes)));
   }
 
   async #create(path: string, bytes: Uint8Array): Promise<void> {
