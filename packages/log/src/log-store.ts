@@ -211,6 +211,8 @@ export interface LogStore {
   getCheckpoint(size: number): Promise<StoredCheckpoint | null>;
   /** The largest signed checkpoint of at most `size` leaves; null where there is none. */
   checkpointWithin(size: number): Promise<StoredCheckpoint | null>;
+  /** The smallest signed checkpoint of more than `size` leaves; null where there is none. */
+  checkpointAfter(size: number): Promise<StoredCheckpoint | null>;
   /** Yields the signed checkpoints by size. Reads a page at a time. */
   listCheckpoints(): AsyncIterable<StoredCheckpoint>;
   /**

@@ -179,6 +179,10 @@ export class SqlLogStore implements LogStore {
     return this.#first(this.#queries.checkpointWithin, { size });
   }
 
+  checkpointAfter(size: number): Promise<StoredCheckpoint | null> {
+    return this.#first(this.#queries.pageOfCheckpoints, { after: size, limit: 1 });
+  }
+
   listCheckpoints(): AsyncIterable<StoredCheckpoint> {
     return pages(PAGE, (last: StoredCheckpoint | undefined) =>
       this.#all(this.#queries.pageOfCheckpoints, { after: last?.size ?? -1, limit: PAGE }),

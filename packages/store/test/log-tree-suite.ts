@@ -230,6 +230,8 @@ export function logTreeSuite(name: string, createDatabase: CreateDatabase): void
         expect(await log.newestCheckpoint()).toEqual(checkpoint(4));
         const within = await Promise.all([1, 2, 3, 9].map((size) => log.checkpointWithin(size)));
         expect(within.map((found) => found?.size)).toEqual([undefined, 2, 2, 4]);
+        const after = await Promise.all([0, 2, 3, 4].map((size) => log.checkpointAfter(size)));
+        expect(after.map((found) => found?.size)).toEqual([2, 4, 4, undefined]);
       });
 
       it('begin with that of the empty tree', async () => {

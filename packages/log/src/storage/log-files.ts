@@ -122,7 +122,9 @@ export class LogFiles {
     let toldAt = clock();
     while (this.#size < newest.size) {
       const step = await store.checkpointWithin(Math.min(newest.size, this.#size + STEP_LEAVES));
-      const next = step === null || step.size <= this.#size ? newest : step;
+      // Old checkpoints are purged but for those of postings, so that the next one may be further away.
+      const isFurther = step !== null && step.size > this.#size;
+      const next = isFurther ? step : ((await store.checkpointAfter(this.#size)) ?? newest);
       if (!(await this.#fill(next, leads))) return false;
       if (next.size < newest.size) await this.#replace(next);
       if (clock() - toldAt < TELL_MS) continue;
