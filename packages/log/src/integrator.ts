@@ -3,6 +3,7 @@ import { nodeEngine } from '@tallystick/kit';
 import { growTree, type Leads } from './grow-tree.ts';
 import { type LogSigner, ownSigner } from './log-key.ts';
 import type { LogStore, StoredCheckpoint, Tile, TreeHead } from './log-store.ts';
+import type { NewestSeen } from './newest-seen.ts';
 import { changedPartials, edgeRoot, type RightEdge, readEdge } from './right-edge.ts';
 import type { LogFiles } from './storage/log-files.ts';
 import { TreeReader } from './tree-reader.ts';
@@ -27,6 +28,8 @@ export interface IntegrateOptions {
   readonly log: LogSigner;
   /** The files of the log in a storage; null where the database alone has it. */
   readonly files: LogFiles | null;
+  /** What this process has seen of the log. */
+  readonly seen?: NewestSeen;
 }
 
 /**
@@ -38,6 +41,7 @@ export interface IntegrateOptions {
  *
  * @param leads is asked between turns; once false, nothing more is written
  * @throws log_corrupted when the stored tree contradicts the head, a checkpoint or a file: nothing was signed
+ * @throws log_behind when the database has lost a checkpoint that this process has seen: nothing was signed
  * @throws log_mismatch when the key is another one; unavailable: the next step finds out what was written
  */
 export async function integrate(
@@ -45,9 +49,10 @@ export async function integrate(
   epoch: number,
   leads: Leads,
 ): Promise<Integration> {
-  const { store, log, files } = options;
+  const { store, log, files, seen } = options;
   // The checkpoint is read before the head. The head never falls, so a checkpoint that is ahead of it is a fault.
   const signed = await store.newestCheckpoint();
+  seen?.require(signed);
   const head = await store.head();
   const accepted = await store.countLeaves();
   if (signed !== null && files !== null && !(await files.publish(signed, leads))) return fenced;

@@ -69,6 +69,38 @@ test('a lease that was not renewed is no longer used, whatever the database woul
   expect((await store.newestCheckpoint())?.size).toBe(3);
 });
 
+test('a database that has lost what was signed stops the log, in processes that never led too', async () => {
+  const before = await newLogStore();
+  const log = newLog();
+  let current: LogStore = before.store;
+  // What a standby has that was promoted without the last transactions.
+  const database = new Proxy({} as LogStore, {
+    get:
+      (_, name: keyof LogStore) =>
+      (...given: never[]) =>
+        (current[name] as (...given: never[]) => unknown)(...given),
+  });
+  const leading = leaderOn(database, undefined, null, log);
+  const other = leaderOn(database, undefined, null, log);
+  await leading.leader.renew();
+  await acceptHashes(before.store, 0, 10);
+  await leading.leader.integrate();
+  await other.leader.renew();
+  const { store: behind } = await newLogStore();
+  await acceptHashes(behind, 100, 7);
+  current = behind;
+  await expect(leading.leader.integrate()).rejects.toMatchObject({ code: 'log_behind' });
+  for (const one of [leading, other]) {
+    await one.leader.renew();
+    expect(one.gate.fault).toMatchObject({
+      code: 'log_behind',
+      message: expect.stringContaining('10 leaves'),
+    });
+    expect([one.leader.epoch, one.gate.isOpen]).toEqual([null, false]);
+  }
+  expect(await behind.newestCheckpoint()).toBeNull();
+});
+
 test('a leader whose integrating hangs gives the lead up, and takes it again once that has ended', async () => {
   const { store } = await newLogStore();
   const hang = Promise.withResolvers<void>();

@@ -6,6 +6,7 @@ import { integrate } from './integrator.ts';
 import type { LogSigner } from './log-key.ts';
 import type { LogReadiness } from './log-readiness.ts';
 import type { LogStore } from './log-store.ts';
+import { NewestSeen } from './newest-seen.ts';
 import type { LogFiles } from './storage/log-files.ts';
 
 /** Seconds until another process may take a lease that was not renewed. */
@@ -48,7 +49,7 @@ export interface LeaderOptions {
 /**
  * Lets one process at a time lead: it integrates, signs, posts and has the witnesses cosign. The lease only saves the
  * others the work; the log cannot fork because every write names the lease's epoch. Nothing is done until the start
- * check has passed, or after a fault. A fault that the leader finds stops the log and ends the lease; any other failure
+ * check has passed, or after a fault, such as a database that has lost what was signed. A fault that the leader finds stops the log and ends the lease; any other failure
  * is logged once, counted, and tried again. The lease is renewed only while integrating makes progress. A renewal takes
  * one statement on any live connection; if it went on while integrating hangs or fails, no other process could take
  * over.
@@ -56,6 +57,7 @@ export interface LeaderOptions {
 export class Leader {
   readonly #options: LeaderOptions;
   readonly #holder = randomUUID();
+  readonly #seen = new NewestSeen();
   #lease: { readonly epoch: number; readonly until: number } | null = null;
   #signedSize = 0;
   /** When integrating last made progress, or this process took the lease, in Unix milliseconds. */
@@ -112,9 +114,12 @@ export class Leader {
   }
 
   async #take(): Promise<void> {
-    const now = this.#options.clock();
+    const { store, clock } = this.#options;
+    const now = clock();
     // A step of an earlier lease that still hangs would keep this lease from making progress too.
     if (this.#integrating !== undefined || now < this.#restUntil) return;
+    // Also while another process leads: this one may lead next, and must know what that one has signed.
+    this.#seen.require(await store.newestCheckpoint());
     this.#progressAt = now;
     this.#reachedSize = 0;
     await this.#acquire();
@@ -209,14 +214,18 @@ export class Leader {
     const accepted = await store.countLeaves();
     const began = clock();
     for (;;) {
-      const outcome = await integrate(this.#options, epoch, (size) => this.#leads(epoch, size));
+      const options = { ...this.#options, seen: this.#seen };
+      const outcome = await integrate(options, epoch, (size) => this.#leads(epoch, size));
       if (outcome.kind === 'fenced') {
         if (this.#lease?.epoch === epoch) this.#lease = null;
         return;
       }
       this.#signedSize = outcome.kind === 'idle' ? outcome.size : outcome.checkpoint.size;
       this.#progressAt = clock();
-      if (outcome.kind === 'signed') metrics.published(this.#signedSize, (clock() - began) / 1000);
+      if (outcome.kind === 'signed') {
+        this.#seen.require(outcome.checkpoint);
+        metrics.published(this.#signedSize, (clock() - began) / 1000);
+      }
       if (this.#signedSize >= accepted) return;
     }
   }
