@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { callTool, connectMcp } from '../packages/server/test/mcp-client.ts';
 import { type Fault, startUpstream } from '../packages/server/test/upstream.ts';
 import { MODEL, OPERATOR_KEY, serveUntrusted, type Untrusted } from './clients.ts';
+import { until } from './log-client.ts';
 import { post, temporaryFolder } from './process.ts';
 
 const CHAT = '/v1/compute/chat/completions';
@@ -182,22 +183,30 @@ it('prompts and answers are kept where operator and caller both say so, and then
   const front = await serveLoud({ TALLY_KEEP_CONTENT_DAYS: '1', TALLY_IDLE_TIMEOUT_MS: '60000' });
   const { url, upstream, dataDir } = front;
   upstream.always({ pieces: [TOLD] });
-  const contentOf = async (body: JsonObject): Promise<{ readonly status: number; readonly text: string }> => {
-    const called = await fetch(url + CHAT, {
+  const called = async (body: JsonObject): Promise<string> => {
+    const answer = await fetch(url + CHAT, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: MODEL, messages, ...body }),
     });
-    await called.text();
-    const id = called.headers.get('x-receipt-id') ?? '';
+    await answer.text();
+    return answer.headers.get('x-receipt-id') ?? '';
+  };
+  const contentOf = async (id: string): Promise<{ readonly status: number; readonly text: string }> => {
     const content = await fetch(`${url}/v1/compute/calls/${id}/content`);
     return { status: content.status, text: await content.text() };
   };
   for (const stream of [false, true]) {
-    const kept = await contentOf({ stream, svc: { keep: true } });
+    const unasked = await called({ stream });
+    const asked = await called({ stream, svc: { keep: true } });
+    // Another process than the one that answered sees it within a second.
+    const kept = await until(
+      () => contentOf(asked),
+      ({ status }) => status === 200,
+    );
     for (const word of [ASKED, TOLD]) expect(kept.text).toContain(word);
-    const unasked = await contentOf({ stream });
-    expect(unasked.status, unasked.text).toBe(404);
+    const { status, text } = await contentOf(unasked);
+    expect(status, text).toBe(404);
   }
   const { stdout, stderr } = await front.close();
   const files = filesOf(dataDir);
