@@ -6,7 +6,7 @@ import {
   signRequest,
   utf8,
 } from '@tallystick/core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CHAT, MODEL, messages, type Routed, startRouted } from './compute.ts';
 import { apiKey, DATABASES, type Reply } from './service.ts';
 import { newTenant } from './tenant.ts';
@@ -431,15 +431,18 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
   });
 
   it('keeps each call for a year, and then deletes its row', async () => {
-    const headers = await apiKey(routed.service, 'pro');
-    const reply = await chat(headers);
+    const own = await startRouted({ database });
+    onTestFinished(() => own.close());
+    const headers = await apiKey(own.service, 'pro');
+    const reply = await own.chat({}, headers);
+    await own.service.services.compute.listed();
     const path = `${CALLS}/${textOf(reply.headers.get('x-receipt-id'))}`;
-    routed.service.clock.advance(365 * DAY_MS);
-    await routed.service.restart();
-    expect((await get(path, headers)).status).toBe(200);
-    routed.service.clock.advance(DAY_MS);
-    await routed.service.restart();
-    await vi.waitFor(async () => expectRefused(await get(path, headers), 'not_found'), 60_000);
-    expect(rowsOf(await get(`${CALLS}?from=2027-01-01T00:00:00Z`, headers))).toEqual([]);
+    own.service.clock.advance(365 * DAY_MS);
+    await own.service.restart();
+    expect((await own.service.get(path, headers)).status).toBe(200);
+    own.service.clock.advance(DAY_MS);
+    await own.service.restart();
+    await vi.waitFor(async () => expectRefused(await own.service.get(path, headers), 'not_found'), 60_000);
+    expect(rowsOf(await own.service.get(`${CALLS}?from=2027-01-01T00:00:00Z`, headers))).toEqual([]);
   });
 });
