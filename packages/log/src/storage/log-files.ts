@@ -75,7 +75,7 @@ export class LogFiles {
    * @throws log_corrupted where another file has the path of one of them, or the leaves are not those of a tile
    */
   async put(tiles: readonly Tile[]): Promise<void> {
-    await Promise.all(tiles.map((tile) => this.#putTile(tile)));
+    await allEnded(tiles.map((tile) => this.#putTile(tile)));
   }
 
   /** Notes that all files of the tree of this size are stored. */
@@ -162,7 +162,7 @@ export class LogFiles {
       }
       files.push([entriesPath(index, width), encodeEntries(entries)]);
     }
-    await Promise.all(files.map(([path, bytes]) => this.#create(path, bytes)));
+    await allEnded(files.map(([path, bytes]) => this.#create(path, bytes)));
   }
 
   async #create(path: string, bytes: Uint8Array): Promise<void> {
@@ -216,6 +216,12 @@ export class LogFiles {
     }
     return { note, size };
   }
+}
+
+/** Rejects as `Promise.all`, but once all have ended: a write that is still under way would be met by the next try. */
+async function allEnded(writes: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(writes);
+  await Promise.all(writes);
 }
 
 function fullPath(tile: TilePath): string {
