@@ -47,6 +47,8 @@ node "$project/deploy/image/install.js" "$tarballs" "$target/opt/tallystick"
 find "$target/opt" -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete
 # Its sources, and the same once more for `require`, which nothing here calls.
 rm -rf "$target/opt/tallystick/node_modules/gpt-tokenizer/cjs" "$target/opt/tallystick/node_modules/gpt-tokenizer/src"
+# Of AWS's packages, what a bundler would read: Node takes `dist-cjs`.
+find "$target/opt/tallystick/node_modules/@aws-sdk" "$target/opt/tallystick/node_modules/@smithy" -type d -name dist-es -prune -exec rm -rf {} +
 # Nor does the service read pages for people. Licences stay.
 find "$target/opt" -type f -name '*.md' ! -iname '*licen*' ! -iname 'notice*' ! -iname 'copying*' -delete
 install -m 644 "$project/deploy/image/healthcheck.js" "$target/opt/tallystick/healthcheck.js"
