@@ -58,7 +58,8 @@ export function* registerMember(
     const [earlier] = yield* all(queries.memberByDid, { did });
     if (earlier !== undefined) return earlier;
     const [holder] = handle === null ? [] : yield* all(queries.memberByHandle, { handle });
-    if (holder !== undefined) return 'handle_taken';
+    // Another registration of the same member may have come in between.
+    if (holder !== undefined) return holder.did === did ? holder : 'handle_taken';
     if ((yield* run(queries.insertMember, member)) === 1) return { did, handle, registeredAt: at, jobs: 0 };
   }
 }
