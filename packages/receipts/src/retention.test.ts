@@ -25,3 +25,15 @@ test('a signal ends it after the step under way, however much is left', async ()
   await purgeExpired({ purge }, 0, [endless], closes.signal);
   expect(steps).toBe(3);
 });
+
+test('other work of the process goes on between the steps', async () => {
+  const steps: string[] = [];
+  const left = [0, 1];
+  const step = async (_now: number, most: number) => {
+    steps.push('step');
+    setImmediate(() => steps.push('other'));
+    return left.pop() === undefined ? 0 : most;
+  };
+  await purgeExpired({ purge }, 0, [step]);
+  expect(steps).toEqual(['step', 'other', 'step', 'other', 'step']);
+});

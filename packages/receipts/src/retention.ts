@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import type { GetOutcome, ReceiptStore } from './receipt-store.ts';
 
-const BATCH = 1000;
+/** Rows that are deleted at once: with SQLite nothing else runs meanwhile. */
+const BATCH = 250;
 
 /**
  * The receipt of an id as it may be read: from the second on at which its retention is over it is `purged`, whether it
@@ -38,5 +40,7 @@ export async function purgeExpired(
     const further = await Promise.all(others.map((step) => step(seconds, BATCH)));
     if (signal?.aborted === true || Math.max(receipts, idempotency, counters, ...further) < BATCH)
       return deleted;
+    // With SQLite a step ends in the turn in which it began, and requests would wait for all of them.
+    await setImmediate();
   }
 }
