@@ -50,7 +50,7 @@ function* lockBooks(tables: LedgerTables, names: readonly string[]): Work<Books>
 
 /** See {@link LedgerStore.registerMember}. Tries again if another registration comes in between. */
 export function* registerMember(
-  queries: Queries,
+  queries: Pick<Queries, 'memberByDid' | 'memberByHandle' | 'insertMember'>,
   member: { readonly did: string; readonly handle: string | null; readonly at: number },
 ): Work<Member | 'handle_taken'> {
   const { did, handle, at } = member;
