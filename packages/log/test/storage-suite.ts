@@ -181,6 +181,28 @@ export function storageSuite(name: string, newStorage: () => Promise<TestStorage
     });
   });
 
+  it(`of ${name}, no write is under way any more once a round has failed`, async () => {
+    const log = await newStoredLog(newStorage);
+    await acceptHashes(log.store, 0, 5);
+    const held = Promise.withResolvers<void>();
+    const events: string[] = [];
+    const storage: ObjectStorage = {
+      ...log.storage,
+      async create(path, content) {
+        if (path.startsWith('tile/0/')) {
+          setImmediate(held.resolve);
+          throw new TallyError('unavailable', 'lost');
+        }
+        await held.promise;
+        const stored = await log.storage.create(path, content);
+        events.push('stored');
+        return stored;
+      },
+    };
+    await log.step(log.newFiles(storage)).catch(() => events.push('failed'));
+    expect(events).toEqual(['stored', 'failed']);
+  });
+
   describe(`${name} stops a log`, () => {
     const refused = (code: string) => expect.objectContaining({ code });
 
