@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { startTcpProxy, type TcpProxy } from '../../packages/server/test/tcp-proxy.ts';
 import { type Env, residentMiB, type Served, serve } from '../process.ts';
 
-/** One of the processes, each behind a proxy of its own to the database. */
+/** One of the service's processes, which reaches the database through a proxy of its own. */
 interface Member {
   readonly proxy: TcpProxy;
   readonly env: Env;

@@ -31,7 +31,7 @@ storageSuite('a bucket', async () => bucketStorage(s3, BUCKET));
 
 interface StoredLog {
   readonly env: Env;
-  /** URL of the stored files, for everybody. */
+  /** URL at which anybody can read the stored files. */
   readonly url: string;
   readonly key: Key;
   readonly placed: Placed;

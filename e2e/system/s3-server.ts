@@ -7,7 +7,7 @@ import type { S3Server } from '../../packages/log/test/bucket.ts';
 import { freePort } from '../../packages/server/test/postgres.ts';
 import { goProgram } from './go-modules.ts';
 
-/** Versitygw, a server of S3 over a folder, in a process of its own. */
+/** A running versitygw: a server that speaks S3's interface and keeps its objects in a folder. */
 export interface Versitygw extends S3Server {
   /** URL of the website of the bucket that is named `localhost`. */
   readonly website: string;

@@ -23,7 +23,7 @@ function clientOf({ endpoint, ...credentials }: S3Server): S3Client {
   return new S3Client({ endpoint, credentials, region: REGION, forcePathStyle: true });
 }
 
-/** Makes a bucket whose objects everybody may read, as a website too. */
+/** Makes a bucket that is a public website: everybody may read its objects without a key. */
 export async function makePublicBucket(server: S3Server, Bucket: string): Promise<void> {
   const client = clientOf(server);
   await client.send(new CreateBucketCommand({ Bucket }));

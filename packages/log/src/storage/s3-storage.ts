@@ -46,7 +46,7 @@ export function s3Storage({ bucket, prefix }: S3Location, settings: S3Settings):
   const name = `s3://${bucket}/${prefix}`;
   const at = (path: string) => ({ Bucket: bucket, Key: prefix + path });
 
-  /** @param what past participle: `read`, `written` */
+  /** Runs a request, and words its failure. @param what is done to the files: `read` or `written` */
   async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
