@@ -1,12 +1,27 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import type { Work } from './database-work.ts';
 import type { Durability } from './sql-database.ts';
+
+/** Milliseconds that a transaction waits for the write lock while another process has it. */
+export const BUSY_MS = 5_000;
+
+/** SQLite's result code where another connection has the lock (sqlite.org/rescode.html#busy). */
+export const BUSY = 5;
+
+interface Done<T> {
+  readonly value: T;
+}
 
 /** Runs statements on one connection, each prepared once. */
 export class SqliteSession {
   readonly #connection: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
   #outside: number | null = null;
+  /** Transactions that wait for the write lock. */
+  #waiting = 0;
+  /** Settles with the last of them. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(connection: DatabaseSync) {
     this.#connection = connection;
@@ -27,17 +42,28 @@ export class SqliteSession {
   }
 
   /**
-   * Runs `task` in a transaction that is durable on return, and rolled back when it throws. A `relaxed` one is not
+   * Runs `task` in a transaction that is durable when the promise resolves, and rolled back when it throws. A `relaxed` one is not
    * flushed to disk by itself: the next durable one flushes both (sqlite.org/pragma.html#pragma_synchronous).
+   *
+   * It runs at once where no other process has the write lock. Otherwise it waits its turn without stopping the event loop: SQLite itself would
+   * sleep, each time longer, for many times what a transaction takes.
    */
-  transaction<T>(task: () => T, durability: Durability = 'durable'): T {
-    if (durability === 'durable') return this.#transaction(task);
-    this.#connection.exec('PRAGMA synchronous = NORMAL');
-    try {
-      return this.#transaction(task);
-    } finally {
-      this.#connection.exec('PRAGMA synchronous = FULL');
-    }
+  async transaction<T>(task: () => T, durability: Durability = 'durable'): Promise<T> {
+    const deadline = performance.now() + BUSY_MS;
+    const attempt = (): Done<T> | null => this.#attempt(task, durability, deadline);
+    const done = this.#waiting === 0 ? attempt() : null;
+    return (done ?? (await this.#inTurn(attempt))).value;
+  }
+
+  /** Tries until it is done, after those that wait already. */
+  async #inTurn<T>(attempt: () => Done<T> | null): Promise<Done<T>> {
+    const turn = retried(attempt, this.#last);
+    this.#waiting += 1;
+    this.#last = turn.then(
+      () => this.#waiting--,
+      () => this.#waiting--,
+    );
+    return turn;
   }
 
   /**
@@ -54,8 +80,32 @@ export class SqliteSession {
     return this.#outside;
   }
 
-  #transaction<T>(task: () => T): T {
-    this.#connection.exec('BEGIN IMMEDIATE');
+  /** `null`, and nothing is done, while another process has the write lock. After the deadline that is thrown as SQLite's error. */
+  #attempt<T>(task: () => T, durability: Durability, deadline: number): Done<T> | null {
+    // It can't be changed within a transaction.
+    if (durability === 'relaxed') this.#connection.exec('PRAGMA synchronous = NORMAL');
+    try {
+      return this.#begin(deadline) ? { value: this.#finish(task) } : null;
+    } finally {
+      if (durability === 'relaxed') this.#connection.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  /** Takes the write lock, unless another process has it. */
+  #begin(deadline: number): boolean {
+    this.#connection.exec('PRAGMA busy_timeout = 0');
+    try {
+      this.#connection.exec('BEGIN IMMEDIATE');
+      return true;
+    } catch (error) {
+      if (resultCode(error) !== BUSY || performance.now() > deadline) throw error;
+      return false;
+    } finally {
+      this.#connection.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    }
+  }
+
+  #finish<T>(task: () => T): T {
     try {
       const result = task();
       this.#connection.exec('COMMIT');
@@ -82,4 +132,19 @@ export class SqliteSession {
     }
     return prepared;
   }
+}
+
+async function retried<T>(attempt: () => Done<T> | null, before: Promise<unknown>): Promise<Done<T>> {
+  await before;
+  for (;;) {
+    const done = attempt();
+    if (done !== null) return done;
+    await setTimeout(1);
+  }
+}
+
+/** SQLite's primary result code of an error (sqlite.org/rescode.html). */
+export function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }

@@ -13,11 +13,8 @@ import { type SqlDatabase, sharedStatements } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
 import { sqliteLeafPositions } from './sqlite-leaf-positions.ts';
 import { sqliteRows } from './sqlite-rows.ts';
-import { SqliteSession } from './sqlite-session.ts';
+import { BUSY, BUSY_MS, resultCode, SqliteSession } from './sqlite-session.ts';
 import type { Store, StoreObserver } from './store.ts';
-
-/** Milliseconds that a statement waits for another process that holds the write lock. */
-const BUSY_MS = 5_000;
 
 /**
  * Ids are random within their second, so a batch touches many pages of their index: larger pages mean fewer writes for
@@ -54,7 +51,6 @@ const DIALECT: Dialect = {
 };
 
 /** SQLite's primary result codes (sqlite.org/rescode.html). */
-const BUSY = 5;
 const IO_ERROR = 10;
 const FULL = 13;
 const TOO_BIG = 18;
@@ -84,7 +80,7 @@ async function openFile(file: string, observer: StoreObserver | undefined): Prom
     connection.exec(
       `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA cache_spill = ${SPILL_PAGES}`,
     );
-    return new SqlStore(openDatabase(connection, file), observer);
+    return new SqlStore(await openDatabase(connection, file), observer);
   } catch (error) {
     connection.close();
     throw error;
@@ -111,7 +107,7 @@ async function enterWal(connection: DatabaseSync): Promise<void> {
   }
 }
 
-function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
+async function openDatabase(connection: DatabaseSync, file: string): Promise<SqlDatabase> {
   const compiler = new Kysely<Schema>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
@@ -121,12 +117,16 @@ function openDatabase(connection: DatabaseSync, file: string): SqlDatabase {
     },
   });
   const session = new SqliteSession(connection);
-  session.transaction(() => session.perform(migrateAll(compiler)));
+  await session.transaction(() => session.perform(migrateAll(compiler)));
   return {
     ...sharedStatements(compiler, DIALECT),
     read: (work) => inPromise(() => session.perform(work)),
     transaction: (work, durability) =>
-      inPromise(() => session.transaction(() => session.perform(work()), durability)),
+      session
+        .transaction(() => session.perform(work()), durability)
+        .catch((error: unknown) => {
+          throw publicError(error);
+        }),
     positionsOfLeaves: sqliteLeafPositions(compiler),
     // Nothing to do: the transaction holds the only write lock there is.
     *lockDocuments() {},
@@ -187,11 +187,6 @@ async function sync(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }
 
 function isRowFault(error: unknown): boolean {

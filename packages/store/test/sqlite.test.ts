@@ -3,6 +3,7 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ReceiptRow } from '@tallystick/kit';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -118,6 +119,60 @@ describe('SQLite', () => {
     other.close();
     const store = await opening;
     expect(await store.getReceipt('none')).toEqual({ kind: 'unknown' });
+    await store.close();
+  });
+
+  it('waits for the transaction of another process, in the order asked, and stops nothing else', async () => {
+    const file = newFile();
+    const store = await openSqliteStore(file);
+    const other = new DatabaseSync(file);
+    other.exec('begin immediate');
+    const done: string[] = [];
+    const writes = ['first', 'second', 'third'].map(async (name, index) => {
+      const counters = await Promise.all([
+        store.consume(name, 1, 1),
+        store.log.accept({ hashes: [new Uint8Array(32).fill(index)], batchAt: 60, quota: null }),
+      ]);
+      done.push(name);
+      return counters;
+    });
+    for (let turn = 0; turn < 100; turn++) {
+      expect(await store.getReceipt('none')).toEqual({ kind: 'unknown' });
+      await setImmediate();
+    }
+    expect(done).toEqual([]);
+    other.exec('commit');
+    const late = store.consume('first', 1, 1);
+    await Promise.all(writes);
+    expect(await late).toEqual({ allowed: false, used: 1 });
+    expect((await allLeaves(store.log)).map(({ hash }) => hash[0])).toEqual([0, 1, 2]);
+    other.close();
+    await store.close();
+  });
+
+  it('gives up waiting for a transaction of another process that does not end', async () => {
+    const file = newFile();
+    const store = await openSqliteStore(file);
+    const other = new DatabaseSync(file);
+    other.exec('begin immediate');
+    const now = vi.spyOn(performance, 'now');
+    onTestFinished(() => now.mockRestore());
+    const start = performance.now();
+    now.mockImplementation(() => start);
+    const waiting = store.consume('counter', 1, 1);
+    const outcome = waiting.then(
+      () => 'counted',
+      (error: unknown) => error,
+    );
+    await setImmediate();
+    now.mockImplementation(() => start + 5_001);
+    expect(await outcome).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/^The database/),
+    });
+    other.exec('commit');
+    other.close();
+    expect(await store.consume('counter', 1, 1)).toEqual({ allowed: true, used: 1 });
     await store.close();
   });
 
