@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Random } from '../../packages/core/test/random.ts';
-import type { TestPostgres } from '../../packages/server/test/postgres.ts';
 import type { Fault, Upstream } from '../../packages/server/test/upstream.ts';
 import type { PostingChain } from '../posting-chain.ts';
 import type { Fleet } from './fleet.ts';
+import type { PostgresPair } from './postgres-pair.ts';
 
 /** What can be broken. */
 export interface Parts {
   readonly fleet: Fleet;
-  readonly postgres: TestPostgres;
+  readonly postgres: PostgresPair;
   readonly chain: PostingChain;
   readonly upstream: Upstream;
 }
@@ -59,19 +59,20 @@ const DRAWS: readonly Draw[] = [
     const ms = some(random);
     return {
       what: `the database stands still for ${ms} ms`,
-      async pass() {
-        postgres.signal('SIGSTOP');
-        await setTimeout(ms);
-        postgres.signal('SIGCONT');
-      },
+      pass: () => postgres.freeze(ms),
     };
   },
   ({ postgres }) => ({
     what: 'the database is killed, and started again',
-    async pass() {
-      postgres.signal('SIGKILL');
-      await postgres.restart();
-    },
+    pass: () => postgres.restart('primary'),
+  }),
+  ({ postgres }) => ({
+    what: 'the standby of the database is killed, and started again',
+    pass: () => postgres.restart('standby'),
+  }),
+  ({ postgres }) => ({
+    what: 'the database is killed, its standby takes its place, and gets a standby itself',
+    pass: () => postgres.failOver(),
   }),
   ({ chain }, random) => {
     const ms = some(random);

@@ -2,9 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import { startTcpProxy, type TcpProxy } from '../../packages/server/test/tcp-proxy.ts';
 import { type Env, residentMiB, type Served, serve } from '../process.ts';
 
-/** One of the service's processes, which reaches the database through a proxy of its own. */
+/** One of the service's processes, which reaches the database through proxies of its own. */
 interface Member {
-  readonly proxy: TcpProxy;
+  /** One for each server of the database. */
+  readonly proxies: readonly TcpProxy[];
   readonly env: Env;
   /** Null while it is being started. */
   served: Served | null;
@@ -18,13 +19,14 @@ export class Fleet {
   /** Called with the address of each process that has become ready. */
   onReady: (url: string) => void = () => undefined;
 
-  /** @param env of each process; its database is reached by a proxy */
-  async start(env: Env, size: number): Promise<void> {
+  /** @param env of each process; the servers of its database are reached by proxies */
+  async start({ TALLY_DATABASE_URL: database = '', ...env }: Env, size: number): Promise<void> {
     for (let made = 0; made < size; made += 1) {
-      const database = new URL(env['TALLY_DATABASE_URL'] ?? '');
-      const proxy = await startTcpProxy(Number(database.port));
-      database.port = String(proxy.port);
-      const member: Member = { proxy, env: { ...env, TALLY_DATABASE_URL: database.href }, served: null };
+      const ports = [...database.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port));
+      const proxies = await Promise.all(ports.map(startTcpProxy));
+      const hosts = proxies.map(({ port }) => `127.0.0.1:${port}`);
+      const url = database.replace(/127\.0\.0\.1:\d+/g, () => hosts.shift() ?? '');
+      const member: Member = { proxies, env: { ...env, TALLY_DATABASE_URL: url }, served: null };
       this.#members.push(member);
       await this.#serve(member);
     }
@@ -74,20 +76,24 @@ export class Fleet {
 
   /** What a process sends to the database vanishes for a time, and what the database sends to it. */
   async cutOff(index: number, ms: number): Promise<void> {
-    const { proxy } = this.#member(index);
-    proxy.fate = 'swallow';
-    proxy.blackHole();
+    const { proxies } = this.#member(index);
+    for (const proxy of proxies) {
+      proxy.fate = 'swallow';
+      proxy.blackHole();
+    }
     await setTimeout(ms);
-    proxy.fate = 'forward';
-    // As a firewall that has forgotten a connection: it is reset once something is sent on it.
-    proxy.cut();
+    for (const proxy of proxies) {
+      proxy.fate = 'forward';
+      // As a firewall that has forgotten a connection: it is reset once something is sent on it.
+      proxy.cut();
+    }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#starting);
     await Promise.all(this.#members.flatMap(({ served }) => served?.kill('SIGKILL') ?? []));
-    await Promise.all(this.#members.map(({ proxy }) => proxy.stop()));
+    await Promise.all(this.#members.flatMap(({ proxies }) => proxies.map((proxy) => proxy.stop())));
   }
 
   #member(index: number): Member {

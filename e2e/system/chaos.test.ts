@@ -5,11 +5,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { devAccount } from '../../packages/chain/src/token/dev-accounts.ts';
 import { DEV_USDC, deployDevToken } from '../../packages/chain/src/token/dev-token.ts';
 import { MODELS_FILE } from '../../packages/server/test/models.ts';
-import { startPostgres, type TestPostgres } from '../../packages/server/test/postgres.ts';
 import { startUpstream, type Upstream } from '../../packages/server/test/upstream.ts';
 import { Clients } from '../chaos/clients.ts';
 import { breakThings } from '../chaos/faults.ts';
 import { Fleet } from '../chaos/fleet.ts';
+import { PostgresPair } from '../chaos/postgres-pair.ts';
 import { startFacilitator, type TestFacilitator } from '../facilitator.ts';
 import { expectBooksAgree, untilReady } from '../faults/load.ts';
 import { fsck, type Key, logKeyOf, SOUND, statusOf, until, untilAnchored } from '../log-client.ts';
@@ -35,7 +35,7 @@ interface Made {
 
 const fleet = new Fleet();
 const watch = new LogWatch();
-let postgres: TestPostgres;
+let postgres: PostgresPair;
 let chain: PostingChain;
 let upstream: Upstream;
 let facilitator: TestFacilitator;
@@ -44,7 +44,7 @@ let env: Env;
 beforeAll(async () => {
   const dataDir = temporaryFolder();
   [postgres, chain, upstream, facilitator] = await Promise.all([
-    startPostgres(),
+    PostgresPair.start(temporaryFolder(), 'chaos'),
     startPostingChain(dataDir),
     startUpstream(),
     startFacilitator(),
@@ -53,7 +53,7 @@ beforeAll(async () => {
   facilitator.use(chain.anvil.rpcUrl);
   env = {
     ...chain.env,
-    TALLY_DATABASE_URL: await postgres.url('chaos'),
+    TALLY_DATABASE_URL: postgres.url,
     TALLY_DATA_DIR: dataDir,
     TALLY_KEYRING: join(dataDir, 'keyring.json'),
     TALLY_LOG_ORIGIN: 'chaos.example',

@@ -28,7 +28,7 @@ describe('docs/operating/README.md leads from nothing to a receipt that the chai
   afterAll(async () => {
     await service?.kill('SIGTERM');
     await chain.stop();
-    postgres.stop();
+    await postgres.stop();
   });
 
   /** The block for the machine of the test: other folders, ports and addresses, and not a word else. */

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await pgbouncer?.stop();
-  cluster?.stop('immediate');
+  await cluster?.stop('immediate');
 });
 
 describe('the store behind pgbouncer in transaction mode', () => {

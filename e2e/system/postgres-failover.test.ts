@@ -39,10 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await watch.stop();
   // After the failover there is only the standby, and before it ended both.
-  for (const cluster of [primary, standby])
-    try {
-      cluster?.stop('immediate');
-    } catch {}
+  for (const cluster of [primary, standby]) await cluster?.stop('immediate').catch(() => undefined);
 });
 
 async function query(cluster: PostgresCluster, database: string, sql: string): Promise<unknown[][]> {
@@ -85,9 +82,9 @@ async function untilPlaced(one: Load, more: number): Promise<void> {
 describe('PostgreSQL with a synchronous standby', () => {
   it('acknowledges nothing that the standby does not have, and goes on when it is back', async () => {
     expect(await mint(servers[0])).toMatchObject({ status: 200 });
-    standby.stop('immediate');
+    await standby.stop('immediate');
     expect(await mint(servers[0])).toMatchObject({ status: 503 });
-    standby.start();
+    await standby.start();
     await untilSynchronous();
     for (const server of servers) await untilReady(server.url);
     expect(await mint(servers[0])).toMatchObject({ status: 200 });
@@ -97,7 +94,7 @@ describe('PostgreSQL with a synchronous standby', () => {
     const loads = await load();
     primary.kill();
     await Promise.all(servers.map(({ url }) => untilUnready(url)));
-    standby.promote();
+    await standby.promote();
     for (const server of servers) expect(await untilReady(server.url)).toBe(200);
     await Promise.all(loads.map((one) => untilPlaced(one, 20)));
     for (const one of loads) await one.stop();

@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await admin?.end().catch(() => undefined);
-  for (const one of running) one.stop('immediate');
+  for (const one of running) await one.stop('immediate');
 });
 
 function urlOf({ port }: PostgresCluster): string {
@@ -68,8 +68,8 @@ async function connect(cluster: PostgresCluster): Promise<Client> {
 async function restart(...sql: string[]): Promise<void> {
   for (const one of sql) await admin.query(one);
   await admin.end();
-  postgres.stop();
-  postgres.start();
+  await postgres.stop();
+  await postgres.start();
   admin = await connect(postgres);
 }
 
@@ -103,7 +103,7 @@ async function restore(name: string, end: string | null): Promise<{ cluster: Pos
     ].join('\n'),
   );
   const cluster = await clusterOf(data);
-  cluster.start();
+  await cluster.start();
   running.add(cluster);
   const client = await connect(cluster);
   const isRecovering = async (): Promise<boolean> =>
@@ -113,8 +113,8 @@ async function restore(name: string, end: string | null): Promise<{ cluster: Pos
   return { cluster, env: { ...env, TALLY_DATABASE_URL: urlOf(cluster) } };
 }
 
-function stop(cluster: PostgresCluster): void {
-  cluster.stop('immediate');
+async function stop(cluster: PostgresCluster): Promise<void> {
+  await cluster.stop('immediate');
   running.delete(cluster);
   rmSync(cluster.data, { recursive: true });
 }
@@ -179,7 +179,7 @@ describe('a backup that is restored to a point in time', () => {
     await early.expectKept(server.url);
     await late.expectUnknown(server.url);
     await server.kill('SIGTERM');
-    stop(restored.cluster);
+    await stop(restored.cluster);
   });
 
   it('does not run once the chain has a later root: it would sign a second history', async () => {
@@ -195,7 +195,7 @@ describe('a backup that is restored to a point in time', () => {
       /has sent \d+ transactions, but this database knows of \d+: it is an older copy/,
     );
     expect(await signed()).toBe(before);
-    stop(restored.cluster);
+    await stop(restored.cluster);
   });
 
   it('goes on from the end of the archive, with all that was ever acknowledged', async () => {
@@ -209,6 +209,6 @@ describe('a backup that is restored to a point in time', () => {
       ...SOUND,
       leaves: early.placed.answered + late.placed.answered,
     });
-    stop(restored.cluster);
+    await stop(restored.cluster);
   });
 });

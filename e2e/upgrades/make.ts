@@ -231,7 +231,7 @@ async function keepPostgres(version: number, url: string): Promise<void> {
   await client.connect();
   await addMissingRows(postgresTables(client));
   await client.end();
-  const dump = asPostgres(join(postgresPrograms(), 'pg_dump'), '--inserts', '--no-owner', url);
+  const dump = await asPostgres(join(postgresPrograms(), 'pg_dump'), '--inserts', '--no-owner', url);
   // Lines that begin with a backslash are commands of psql; the test sends the dump to the server itself.
   writeState(version, 'postgres.sql', Buffer.from(dump.replaceAll(/^\\.*\n/gm, '')));
 }
@@ -246,7 +246,7 @@ async function withPostgres(
   try {
     await task(postgres.url('postgres'), folder);
   } finally {
-    postgres.stop('immediate');
+    await postgres.stop('immediate');
   }
 }
 
