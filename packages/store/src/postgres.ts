@@ -158,6 +158,7 @@ async function openDatabase(pool: PostgresPool, url: string, limits: PostgresLim
     },
     isRowFault: (error) => /^2[23]/.test(sqlState(error) ?? ''),
     outsideVersion: () => null,
+    giveBack: async () => 0,
     backup: (path) => backupPostgres({ url, db: compiler, read }, path),
     close: () => pool.close(),
   };

@@ -77,21 +77,6 @@ function receiptQueries(db: Compiler) {
 function purgeQueries(db: Compiler, skipLocked: RawBuilder<unknown>) {
   type Values = { now: number; limit: number };
   return {
-    purgeReceipts: statement((v: Values) =>
-      db
-        .updateTable('receipts')
-        .set({ body: sql`null` })
-        .where('id', 'in', (query) =>
-          query
-            .selectFrom('receipts')
-            .select('id')
-            .where('expires_at', '<=', v.now)
-            .where('body', 'is not', null)
-            .orderBy('expires_at')
-            .limit(v.limit)
-            .modifyEnd(skipLocked),
-        ),
-    ),
     purgeIdempotency: statement((v: Values) =>
       db
         .deleteFrom('idempotency')

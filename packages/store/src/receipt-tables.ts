@@ -2,7 +2,9 @@ import type { ReceiptRow, SessionPlaceRow, SessionRow } from '@tallystick/kit';
 import type { StreamRound, StreamRow } from '@tallystick/receipts';
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
-import type { Work } from './database-work.ts';
+import { run, type Work } from './database-work.ts';
+import type { Dialect } from './dialect.ts';
+import { type Compiler, raw, statement } from './statement.ts';
 import { table } from './table.ts';
 
 /** An idempotency record as it is stored. */
@@ -26,6 +28,8 @@ export interface Lookup {
 export interface ReceiptTables {
   /** Inserts the receipts whose id is free; each id comes once. Returns the ids of the inserted ones. */
   insertReceipts(rows: readonly StoredReceipt[]): Work<Set<string>>;
+  /** Deletes the bodies of receipts that have expired at `now` (Unix seconds), and leaves the rest of them. Returns how many. */
+  purgeReceipts(values: { readonly now: number; readonly limit: number }): Work<number>;
   /** Inserts the places that are free; each session comes once. Returns the sessions of the inserted ones. */
   takePlaces(places: readonly SessionPlaceRow[]): Work<Set<string>>;
   leavePlaces(places: readonly SessionPlaceRow[]): Work<unknown>;
@@ -44,7 +48,12 @@ export interface ReceiptTables {
 }
 
 /** A receipt as it is stored. */
-type StoredReceipt = ReceiptRow & { readonly owner: string | null; readonly key: string | null };
+type StoredReceipt = Omit<ReceiptRow, 'body'> & {
+  /** Null once purged. */
+  readonly body: string | null;
+  readonly owner: string | null;
+  readonly key: string | null;
+};
 
 const RECEIPTS = table<StoredReceipt>(
   'receipts',
@@ -91,7 +100,7 @@ const RECORDS = table<RecordRow>('idempotency', ['scope'], {
   expiresAt: 'integer',
 });
 
-export function receiptTables(bulk: Bulk): ReceiptTables {
+export function receiptTables(db: Compiler, bulk: Bulk, dialect: Dialect): ReceiptTables {
   const find = bulk.lookUp(
     RECORDS,
     'scope',
@@ -102,6 +111,7 @@ export function receiptTables(bulk: Bulk): ReceiptTables {
   );
   return {
     insertReceipts: bulk.insertNew(RECEIPTS),
+    purgeReceipts: purger(db, bulk, dialect),
     takePlaces: bulk.insertNew(PLACES),
     leavePlaces: bulk.removeEqual(PLACES),
     insertSessions: bulk.insert(SESSIONS),
@@ -114,5 +124,31 @@ export function receiptTables(bulk: Bulk): ReceiptTables {
     *findRecords(scopes) {
       return new Map((yield* find(scopes)).map(({ scope, ...record }) => [scope, record]));
     },
+  };
+}
+
+type Expired = { readonly now: number; readonly limit: number };
+
+function purger(
+  db: Compiler,
+  bulk: Bulk,
+  { soleWriter, skipLocked }: Dialect,
+): ReceiptTables['purgeReceipts'] {
+  const expired = (v: Expired) =>
+    sql`select id from receipts where expires_at <= ${v.now} and body is not null order by expires_at limit ${v.limit} ${skipLocked}`;
+  if (!soleWriter) {
+    const empty = statement((v: Expired) =>
+      raw(db, sql`update receipts set body = null where id in (${expired(v)})`),
+    );
+    return (values) => run(empty, values);
+  }
+  // SQLite joins pages that have become empty where rows are deleted, and not where they become smaller. New receipts go to other pages, so
+  // the space of the bodies would be lost.
+  const take = bulk.take(RECEIPTS, expired);
+  const insert = bulk.insert(RECEIPTS);
+  return function* (values) {
+    const taken = yield* take(values);
+    yield* insert(taken.map((receipt) => ({ ...receipt, body: null })));
+    return taken.length;
   };
 }

@@ -37,7 +37,7 @@ export function sharedStatements(db: Compiler, dialect: Dialect): SharedStatemen
   return {
     queries: sharedQueries(db, dialect),
     counters: openCounters(bulk),
-    receiptTables: receiptTables(bulk),
+    receiptTables: receiptTables(db, bulk, dialect),
     receiptListTables: receiptListTables(bulk, dialect),
     logTables: logTables(bulk, dialect),
     ledgerTables: ledgerTables(bulk, dialect),
@@ -68,6 +68,8 @@ export interface SqlDatabase extends SharedStatements {
    * database cannot tell that without being asked over the network.
    */
   outsideVersion(): number | null;
+  /** See `Store`. */
+  giveBack(pages: number): Promise<number>;
   backup(path: string): Promise<void>;
   close(): Promise<void>;
 }

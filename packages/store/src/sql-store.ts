@@ -155,7 +155,7 @@ export class SqlStore implements Store {
   }
 
   purge(now: number, limit = PURGE_LIMIT): ReturnType<Store['purge']> {
-    return this.#database.transaction(() => purge(this.#queries, now, limit));
+    return this.#database.transaction(() => purge(this.#database, now, limit));
   }
 
   async getIssuer(did: string): Promise<{ record: string; sequence: number } | null> {
@@ -211,6 +211,10 @@ export class SqlStore implements Store {
 
   async ping(): Promise<void> {
     await this.#database.read(all(this.#queries.ping, {}));
+  }
+
+  giveBack(pages: number): Promise<number> {
+    return this.#database.giveBack(pages);
   }
 
   backup(path: string): Promise<void> {

@@ -9,6 +9,9 @@ export const BUSY_MS = 5_000;
 /** SQLite's result code where another connection has the lock (sqlite.org/rescode.html#busy). */
 export const BUSY = 5;
 
+/** Of `PRAGMA auto_vacuum`. */
+const INCREMENTAL = 2;
+
 interface Done<T> {
   readonly value: T;
 }
@@ -72,7 +75,7 @@ export class SqliteSession {
    */
   outsideVersion(): number {
     if (this.#outside === null) {
-      this.#outside = Number(this.#prepare('PRAGMA data_version').get()?.['data_version']);
+      this.#outside = this.#pragma('data_version');
       setImmediate(() => {
         this.#outside = null;
       });
@@ -114,6 +117,25 @@ export class SqliteSession {
       if (this.#connection.isTransaction) this.#connection.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  /**
+   * Cuts free pages off the file, within a transaction, if more than one in `share` is free: at most `most`, and how many they were. A file
+   * that an earlier release made can't be cut, and gives none (sqlite.org/pragma.html#pragma_auto_vacuum).
+   */
+  giveBack(most: number, share: number): number {
+    if (this.#pragma('auto_vacuum') !== INCREMENTAL) return 0;
+    const pages = Math.min(
+      most,
+      this.#pragma('freelist_count') - Math.ceil(this.#pragma('page_count') / share),
+    );
+    if (pages <= 0) return 0;
+    this.#connection.exec(`PRAGMA incremental_vacuum(${pages})`);
+    return pages;
+  }
+
+  #pragma(name: string): number {
+    return Number(this.#prepare(`PRAGMA ${name}`).get()?.[name]);
   }
 
   #run(sql: string, values: unknown[]): number {

@@ -23,6 +23,8 @@ import type { Store, StoreObserver } from './store.ts';
  */
 const PAGE_BYTES = 8_192;
 const CHECKPOINT_PAGES = 4_000;
+/** One page in so many may be free before any is given back. */
+const FREE_PAGES = 8;
 
 /** Look-ups by hash touch random pages, and SQLite's default of 2 MB holds 250 of them; the system caches the rest. */
 const CACHE_KIB = 4_096;
@@ -75,7 +77,7 @@ async function openFile(file: string, observer: StoreObserver | undefined): Prom
   if (file !== IN_MEMORY) await makePrivate(file);
   const connection = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
-    connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+    connection.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL`);
     await enterWal(connection);
     connection.exec(
       `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA cache_spill = ${SPILL_PAGES}`,
@@ -122,16 +124,14 @@ async function openDatabase(connection: DatabaseSync, file: string): Promise<Sql
     ...sharedStatements(compiler, DIALECT),
     read: (work) => inPromise(() => session.perform(work)),
     transaction: (work, durability) =>
-      session
-        .transaction(() => session.perform(work()), durability)
-        .catch((error: unknown) => {
-          throw publicError(error);
-        }),
+      session.transaction(() => session.perform(work()), durability).catch(rethrown),
     positionsOfLeaves: sqliteLeafPositions(compiler),
     // Nothing to do: the transaction holds the only write lock there is.
     *lockDocuments() {},
     isRowFault,
     outsideVersion: () => translated(() => session.outsideVersion()),
+    giveBack: (pages) =>
+      session.transaction(() => session.giveBack(pages, FREE_PAGES), 'relaxed').catch(rethrown),
     backup: (path) => writeBackup(file, path),
     close: () => inPromise(() => connection.close()),
   };
@@ -198,6 +198,10 @@ function isRowFault(error: unknown): boolean {
 function isUnbindable(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return error.code === 'ERR_INVALID_ARG_TYPE' || error.code === 'ERR_INVALID_ARG_VALUE';
+}
+
+function rethrown(error: unknown): never {
+  throw publicError(error);
 }
 
 function publicError(error: unknown): unknown {

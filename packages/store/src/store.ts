@@ -77,6 +77,12 @@ export interface Store extends ReceiptStore, CounterStore, DocumentStore, Issuer
   waiting(): Record<CommitQueue, number>;
 
   /**
+   * Gives space that deleted rows left back to the file system: at most `pages` pages of 8 kB at once, and none while they are less than an
+   * eighth of the file, since the next rows use them. Returns how many. PostgreSQL does it by itself as far as it can, so there it is 0.
+   */
+  giveBack(pages: number): Promise<number>;
+
+  /**
    * Writes a consistent copy to `path` while the store is in use: a file with mode 0600 for SQLite, a folder with a base
    * backup for PostgreSQL. What exists there is replaced only once the copy is complete and on disk.
    * @throws unavailable if PostgreSQL does not archive its WAL, or if its program is missing or fails

@@ -2,7 +2,6 @@ import type { IssuerRow } from '@tallystick/issuers';
 import type { IdempotencyRecord, Repeated } from '@tallystick/kit';
 import { all, run, type Work } from './database-work.ts';
 import { replayOf } from './put-receipts.ts';
-import type { Queries } from './queries.ts';
 import type { Lookup, ReceiptTables } from './receipt-tables.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { Store } from './store.ts';
@@ -11,13 +10,13 @@ export type IdempotentResponse = IdempotencyRecord & { readonly response: string
 
 /** See {@link Store.purge}. */
 export function* purge(
-  { purgeIdempotency, purgeReceipts, purgeCounters }: Queries,
+  { queries: { purgeIdempotency, purgeCounters }, receiptTables }: SqlDatabase,
   now: number,
   limit: number,
 ): Work<Awaited<ReturnType<Store['purge']>>> {
   const idempotency = yield* run(purgeIdempotency, { now, limit });
   // A record replays its receipt's body, so no record may remain when the body is purged.
-  const receipts = idempotency < limit ? yield* run(purgeReceipts, { now, limit }) : 0;
+  const receipts = idempotency < limit ? yield* receiptTables.purgeReceipts({ now, limit }) : 0;
   const counters = yield* run(purgeCounters, { now, limit });
   return { receipts, idempotency, counters };
 }

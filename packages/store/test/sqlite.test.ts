@@ -314,6 +314,48 @@ describe('SQLite', () => {
     await copy.close();
   });
 
+  it('gives the space of what was purged back, a little at a time, but for an eighth of the file', async () => {
+    const file = newFile();
+    const store = await openSqliteStore(file);
+    const put = async (ids: string[], expiresAt: number): Promise<void> => {
+      const body = JSON.stringify('x'.repeat(2_000));
+      await Promise.all(ids.map((id) => store.putReceipt({ ...receipt(id), body, expiresAt })));
+    };
+    const ids = (name: string): string[] => Array.from({ length: 2_000 }, (_, i) => `${name}-${i}`);
+    await put(ids('old'), 1);
+    await put(ids('new'), 9);
+    expect(await store.giveBack(100)).toBe(0);
+    while ((await store.purge(5, 250)).receipts > 0);
+    const given: number[] = [];
+    do given.push(await store.giveBack(100));
+    while (given.at(-1) !== 0);
+    expect(Math.max(...given)).toBe(100);
+    await store.close();
+    const connection = new DatabaseSync(file);
+    const pragma = (name: string): unknown => connection.prepare(`PRAGMA ${name}`).get()?.[name];
+    expect(pragma('integrity_check')).toBe('ok');
+    const [pages, free] = [Number(pragma('page_count')), Number(pragma('freelist_count'))];
+    connection.close();
+    expect(statSync(file).size).toBe(pages * 8_192);
+    expect(free).toBeLessThanOrEqual(pages / 8 + 1);
+    expect(given.reduce((sum, one) => sum + one)).toBeGreaterThan(pages / 2);
+    const again = await openSqliteStore(file);
+    expect(await again.getReceipt('new-1999')).toMatchObject({ kind: 'found' });
+    expect(await again.getReceipt('old-0')).toMatchObject({ kind: 'purged' });
+    await again.close();
+  });
+
+  it('leaves the size of a file that an earlier release made', async () => {
+    const file = newFile();
+    const earlier = new DatabaseSync(file);
+    earlier.exec('create table theirs (x); insert into theirs values (zeroblob(1000000)); drop table theirs');
+    earlier.close();
+    const store = await openSqliteStore(file);
+    expect(await store.giveBack(100)).toBe(0);
+    await store.close();
+    expect(statSync(file).size).toBeGreaterThan(1_000_000);
+  });
+
   it('lets nobody else read the database and its copies, whatever the umask', async () => {
     const umask = process.umask(0);
     const file = newFile();

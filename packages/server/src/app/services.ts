@@ -177,6 +177,7 @@ async function openAll(
     (now, most) => purgeCalls(store.calls, config.compute.callListDays, now, most),
     (now, most) => store.log.purgeCheckpoints(now - CHECKPOINT_SECONDS, most),
     (now, most) => store.payments.purge(now - PAYMENT_SECONDS, most),
+    (_, most) => store.giveBack(most),
   ];
   const closes = new AbortController();
   const purge = async (): Promise<void> => void (await purgeExpired(store, clock(), purges, closes.signal));
