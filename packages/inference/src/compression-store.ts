@@ -1,6 +1,7 @@
 /**
  * One remembered fact about an account's conversation: which units of a block were sent, never a caller's text; or an item
- * of an answer, encrypted for who was given it (`KeptItems`); or the model of a session (`SharedPins`).
+ * of an answer, encrypted for who was given it (`KeptItems`); or the model of a session (`SharedPins`). The server also notes
+ * here which sessions of MCP have ended.
  */
 export interface Note {
   /** Unique within the conversation. */

@@ -17,9 +17,10 @@ import type { Services } from '../services.ts';
 import { prepareTools } from './prepare.ts';
 import type { Carrier } from './run.ts';
 import { createMcpServer } from './server.ts';
+import { storedNotes } from './session-notes.ts';
 import { type RunningCall, Sessions } from './sessions.ts';
 
-type Needs = Pick<Services, 'config' | 'clock' | 'logger' | 'metrics' | 'clients'>;
+type Needs = Pick<Services, 'config' | 'clock' | 'logger' | 'metrics' | 'clients' | 'store'>;
 
 /** The Model Context Protocol over streamable HTTP, with sessions up to 2025-11-25 and stateless from 2026-07-28 on. */
 export interface Mcp {
@@ -42,7 +43,7 @@ export interface McpDependencies {
 }
 
 export function createMcp({ services, document, endpoints, extend }: McpDependencies): Mcp {
-  const { clients, clock, logger } = services;
+  const { clients, clock, logger, store } = services;
   const endpointAt = (path: string): Endpoint => {
     const found = endpoints.find((one) => one.method === 'get' && one.path === path);
     if (found === undefined) throw new Error(`There is no endpoint at ${path}.`);
@@ -66,7 +67,7 @@ export function createMcp({ services, document, endpoints, extend }: McpDependen
     extend?.(server);
     return server;
   };
-  const sessions = new Sessions(connect, clock);
+  const sessions = new Sessions(connect, clock, storedNotes(store, clock));
   const stateless = createMcpHandler(connect, {
     legacy: 'reject',
     // None of the lists changes while the service runs.

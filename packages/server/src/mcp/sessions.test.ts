@@ -1,5 +1,8 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSqliteStore } from '../../../store/src/sqlite.ts';
+import type { Store } from '../../../store/src/store.ts';
+import { storedNotes } from './session-notes.ts';
 import { Sessions } from './sessions.ts';
 
 const INITIALIZE = {
@@ -10,16 +13,23 @@ const INITIALIZE = {
 };
 const PING = { jsonrpc: '2.0', id: 2, method: 'ping' };
 
+let store: Store;
+beforeAll(async () => {
+  store = await openSqliteStore(':memory:');
+});
+afterAll(() => store.close());
+
 function start(limits: { all: number; perClient: number; idleMs: number }) {
   let now = 0;
   const sessions = new Sessions(
     () => new McpServer({ name: 'test', version: '1' }),
     () => now,
+    storedNotes(store, () => now),
     limits,
   );
-  const request = (headers: Record<string, string> = {}) =>
+  const request = (headers: Record<string, string> = {}, method = 'POST') =>
     new Request('http://localhost/mcp', {
-      method: 'POST',
+      method,
       headers: {
         accept: 'application/json, text/event-stream',
         'content-type': 'application/json',
@@ -38,6 +48,9 @@ function start(limits: { all: number; perClient: number; idleMs: number }) {
     /** The status of a ping; null where the session is not open. */
     ping: async (id: string | null) =>
       (await sessions.serve(id ?? '', request({ 'mcp-session-id': id ?? '' }), PING, 'a'))?.status ?? null,
+    end: async (id: string | null) =>
+      (await sessions.serve(id ?? '', request({ 'mcp-session-id': id ?? '' }, 'DELETE'), undefined, 'a'))
+        ?.status ?? null,
   };
 }
 
@@ -98,6 +111,16 @@ describe('sessions', () => {
     expect(await other.ping(id)).toBe(null);
     expect(await one.ping(id)).toBe(200);
     expect(await other.ping('no-session')).toBe(null);
+  });
+
+  it('end in all processes when the client ends them in one', async () => {
+    const limits = { all: 3, perClient: 3, idleMs: 1000 };
+    const [one, other] = [start(limits), start(limits)];
+    const id = await one.begin();
+    expect(await other.ping(id)).toBe(200);
+    expect(await other.end(id)).toBe(200);
+    expect([await one.ping(id), await one.end(id), await other.ping(id)]).toEqual([null, null, null]);
+    expect([one.sessions.size, other.sessions.size]).toEqual([0, 0]);
   });
 
   it('are not kept where initialize is refused', async () => {

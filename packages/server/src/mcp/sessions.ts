@@ -1,9 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   LATEST_PROTOCOL_VERSION,
   type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import type { SessionNotes } from './session-notes.ts';
+
+type RequestId = string | number;
 
 interface Session {
   readonly id: string;
@@ -13,8 +16,8 @@ interface Session {
   readonly client: string;
   /** Unix milliseconds. */
   usedAt: number;
-  /** Number of running calls. */
-  busy: number;
+  /** Calls that run in this process. */
+  readonly running: Set<RequestId>;
 }
 
 interface Limits {
@@ -26,7 +29,7 @@ interface Limits {
 export interface RunningCall {
   /** Undefined if it is stateless. */
   readonly sessionId: string | undefined;
-  readonly id: string | number;
+  readonly id: RequestId;
   /** Aborts when the client cancels it. */
   readonly cancelled: AbortSignal;
 }
@@ -36,15 +39,22 @@ const LIMITS: Limits = { all: 1_000, perClient: 100, idleMs: 1_800_000 };
 /** Ids of sessions that have ended here, the newest. */
 const MAX_ENDED = 10_000;
 
+/** Note about a session that its client has ended. */
+const ENDED = 'ended';
+/** Milliseconds between two looks whether the client cancelled a call at another process. */
+const WATCH_MS = 1_000;
+
 /**
  * The sessions of the revisions up to 2025-11-25. If there are too many, the one idle for longest is closed: its client
  * gets 404 and begins a new one. A session proves nothing: each request's own headers identify its caller. So another
  * process, or this one after a restart, opens a session that it does not know from its id alone, which holds all that
- * was agreed: the revision. Only the process in which a session ended knows that it did.
+ * was agreed: the revision. That a client ended a session or cancelled a call is noted for all processes. That a session was
+ * closed here because it was idle, or to make room, is not: another process may go on with it.
  */
 export class Sessions {
   readonly #connect: () => McpServer;
   readonly #clock: () => number;
+  readonly #notes: SessionNotes;
   readonly #limits: Limits;
   /** Sessions in the order of their last use. */
   readonly #open = new Map<string, Session>();
@@ -52,9 +62,10 @@ export class Sessions {
   readonly #resuming = new Map<string, Promise<Session | undefined>>();
 
   /** @param clock gives Unix milliseconds */
-  constructor(connect: () => McpServer, clock: () => number, limits: Limits = LIMITS) {
+  constructor(connect: () => McpServer, clock: () => number, notes: SessionNotes, limits: Limits = LIMITS) {
     this.#connect = connect;
     this.#clock = clock;
+    this.#notes = notes;
     this.#limits = limits;
   }
 
@@ -72,9 +83,14 @@ export class Sessions {
   async #initialize(id: string, request: Request, message: unknown, client: string): Promise<Response> {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
-      onsessionclosed: () => this.#forget(id),
+      onsessionclosed: async () => {
+        this.#forget(id);
+        await this.#notes.add(id, ENDED);
+      },
     });
-    const session = { id, server: this.#connect(), transport, client, usedAt: this.#clock(), busy: 0 };
+    const usedAt = this.#clock();
+    const running = new Set<RequestId>();
+    const session = { id, server: this.#connect(), transport, client, usedAt, running };
     this.#open.set(id, session);
     await session.server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody: message });
@@ -85,12 +101,19 @@ export class Sessions {
   /** Serves a request of a session, or ends it; null if it is not open. @param client who asks */
   async serve(id: string, request: Request, message: unknown, client: string): Promise<Response | null> {
     this.#expire();
+    if ((await this.#notes.of(id)).has(ENDED)) {
+      this.#endHere(id);
+      return null;
+    }
     // Two requests of one session may come before it is open.
     const resuming =
       this.#resuming.get(id) ?? (this.#open.has(id) ? undefined : this.#resumeOnce(id, request, client));
     const session = resuming === undefined ? this.#open.get(id) : await resuming;
     if (session === undefined) return null;
     this.#touch(session);
+    const cancelled = cancelledBy(message);
+    if (cancelled !== null && !session.running.has(cancelled))
+      await this.#notes.add(id, cancellationOf(cancelled));
     return session.transport.handleRequest(request, message === undefined ? {} : { parsedBody: message });
   }
 
@@ -121,14 +144,29 @@ export class Sessions {
   async during<T>(call: RunningCall, work: () => Promise<T>): Promise<T> {
     const session = call.sessionId === undefined ? undefined : this.#open.get(call.sessionId);
     if (session === undefined) return work();
-    session.busy += 1;
+    session.running.add(call.id);
+    const watch = setInterval(() => void this.#look(session, call.id).catch(() => undefined), WATCH_MS);
     try {
       return await work();
     } finally {
-      session.busy -= 1;
+      clearInterval(watch);
+      session.running.delete(call.id);
       if (this.#open.has(session.id)) this.#touch(session);
       if (call.cancelled.aborted) await forget(session, call.id);
     }
+  }
+
+  /** Stops a call that its client has cancelled, or whose session it has ended, at another process. */
+  async #look({ id, transport }: Session, requestId: RequestId): Promise<void> {
+    const notes = await this.#notes.of(id);
+    if (notes.has(ENDED)) this.#endHere(id);
+    else if (notes.has(cancellationOf(requestId)))
+      transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+  }
+
+  #endHere(id: string): void {
+    const session = this.#open.get(id);
+    if (session !== undefined) this.#end(session);
   }
 
   #touch(session: Session): void {
@@ -153,7 +191,7 @@ export class Sessions {
     const before = this.#clock() - this.#limits.idleMs;
     for (const session of this.#open.values()) {
       if (session.usedAt > before) return;
-      if (session.busy === 0) this.#end(session);
+      if (session.running.size === 0) this.#end(session);
     }
   }
 
@@ -165,12 +203,24 @@ export class Sessions {
 
   #endFirstIdle(sessions: Iterable<Session>): boolean {
     for (const session of sessions) {
-      if (session.busy > 0) continue;
+      if (session.running.size > 0) continue;
       this.#end(session);
       return true;
     }
     return false;
   }
+}
+
+/** The id of the request that a message cancels; null for any other message. */
+function cancelledBy(message: unknown): RequestId | null {
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
+  const id = method === 'notifications/cancelled' ? params?.requestId : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** Note about a cancelled call. The client chose the id, so that only its hash is stored. */
+function cancellationOf(id: RequestId): string {
+  return `cancelled:${hash('sha256', JSON.stringify(id))}`;
 }
 
 /** The revision that a client asks for, as part of an id. */

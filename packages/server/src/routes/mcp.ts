@@ -8,7 +8,7 @@ import type { Mcp } from '../mcp/handler.ts';
 import { jsonRpcRefusal } from '../mcp/json-rpc.ts';
 import type { Services } from '../services.ts';
 
-type Needs = Pick<Services, 'config' | 'clock' | 'logger' | 'metrics' | 'clients'>;
+type Needs = Pick<Services, 'config' | 'clock' | 'logger' | 'metrics' | 'clients' | 'store'>;
 
 const PATH = '/mcp';
 const GROUP = 'Model Context Protocol';
