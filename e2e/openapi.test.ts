@@ -259,7 +259,10 @@ const EXCHANGES: Readonly<Record<string, (context: Context) => Ask | Promise<Ask
   rateCall: async (context) => {
     const { json } = await exchange('createChatCompletion', withKey(context));
     const { svc } = json as { svc: { receipt: { receipt_id: string } } };
-    return { headers: context.key, body: { receipt_id: svc.receipt.receipt_id, score: 80 } };
+    const ask = { headers: context.key, body: { receipt_id: svc.receipt.receipt_id, score: 80 } };
+    // Another process takes a rating a second after the answer.
+    await expect.poll(async () => (await exchange('rateCall', ask)).status).toBe(200);
+    return ask;
   },
   getCompressionStats: withKey,
   getBenchmark: plain,

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import { BALANCED, BALANCER, type Balancer, startBalancer } from '../packages/server/test/balancer.ts';
 
 /** The program `tally` of this tree. */
 export const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
@@ -32,11 +33,13 @@ interface Running {
 }
 
 const running = new Set<Running>();
+const balancers = new Set<Balancer>();
 const folders: string[] = [];
 
 afterAll(async () => {
   for (const { child } of running) child.kill('SIGKILL');
   await Promise.all([...running].map(({ ended }) => ended));
+  await Promise.all([...balancers].map((balancer) => balancer.close()));
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -91,10 +94,20 @@ const workers = (): Env => {
 
 /**
  * Starts `tally serve` on a free port. Rejects with what it said when it ends before it is ready.
+ *
+ * With `TALLY_TEST_BALANCER`, three processes serve behind a balancer. One process serves alone if the test itself says where it
+ * listens, how many workers it has, or that it takes payments: with the development chain, only the process that started it can.
  * @param stderrTo a file descriptor that takes its standard error, which is then not in `Ended`
  * @param program the path of another release's `tally.js`
  */
 export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe', program = TALLY): Promise<Served> {
+  const alone = ['HOST', 'PORT', 'TALLY_WORKERS', 'TALLY_PAYMENTS'].some((name) => name in env);
+  if (BALANCER === undefined || alone || stderrTo !== 'pipe' || program !== TALLY)
+    return serveAlone(env, stderrTo, program);
+  return serveBalanced(env, BALANCER);
+}
+
+function serveAlone(env: Env, stderrTo: number | 'pipe' = 'pipe', program = TALLY): Promise<Served> {
   return new Promise((resolve, reject) => {
     const onOutput = (stdout: string): void => {
       const url = READY.exec(stdout)?.[1];
@@ -117,6 +130,43 @@ export function serve(env: Env, stderrTo: number | 'pipe' = 'pipe', program = TA
     );
     void ended.then(({ stdout, stderr }) => reject(new Error(`tally serve ended: ${stdout}${stderr}`)));
   });
+}
+
+/** Its `pid` is that of the first process; a signal reaches all, and `Ended` has the output of all. */
+async function serveBalanced(env: Env, program: string): Promise<Served> {
+  const folder = temporaryFolder();
+  const sockets = Array.from({ length: BALANCED }, (_, index) => join(folder, `${index}`));
+  const balancer = await startBalancer(program, sockets, folder);
+  balancers.add(balancer);
+  const { url } = balancer;
+  const addresses = { TALLY_RECEIPTS_URL: url, TALLY_API_URL: url, TALLY_SITE_URL: url };
+  const all: Env = { TALLY_TRUSTED_PROXIES: 'unix', ...addresses, ...env };
+  const serveAt = (path: string, more: Env = {}) => serveAlone({ ...all, ...more, HOST: `unix:${path}` });
+  const [path = '', ...others] = sockets;
+  // It makes the keys and tables, and starts the development chain.
+  const first = await serveAt(path);
+  const rpcUrl = join(env['TALLY_DATA_DIR'] ?? '', 'devnet', 'rpc-url');
+  const chain: Env =
+    env['TALLY_DEVNET'] !== 'off' && existsSync(rpcUrl)
+      ? { TALLY_DEVNET: 'off', TALLY_CHAIN_RPC_URL: readFileSync(rpcUrl, 'utf8').trim() }
+      : {};
+  const processes = [first, ...(await Promise.all(others.map((path) => serveAt(path, chain))))];
+  return {
+    url,
+    pid: first.pid,
+    async kill(signal) {
+      const ended = await Promise.all(processes.map((served) => served.kill(signal)));
+      await balancer.close();
+      balancers.delete(balancer);
+      const failed = ended.find(({ code }) => code !== 0) ?? ended[0];
+      return {
+        code: failed?.code ?? null,
+        signal: failed?.signal ?? null,
+        stdout: ended.map(({ stdout }) => stdout).join(''),
+        stderr: ended.map(({ stderr }) => stderr).join(''),
+      };
+    },
+  };
 }
 
 /** A connection of its own: one that is kept may be closed by the server just as the next request is sent. */

@@ -436,13 +436,15 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
     await agent.deleteWebhook(id);
   },
   getCallContent: async ({ client }) => {
-    const { answer, request } = await client.getCallContent(await keptCall(client));
+    const id = await keptCall(client);
+    // Another process may read it a second after the answer, and a rating is taken then.
+    const { answer, request } = await vi.waitFor(() => client.getCallContent(id), 60_000);
     expect(request).toMatchObject({ svc: { keep: true } });
     expect(answer).toMatchObject({ object: 'chat.completion' });
   },
   deleteCallContent: async ({ client }) => {
     const id = await keptCall(client);
-    await client.deleteCallContent(id);
+    await vi.waitFor(() => client.deleteCallContent(id), 60_000);
     await expect(client.getCallContent(id)).rejects.toMatchObject({ code: 'content_not_kept' });
   },
   rotateWebhookSecret: async ({ agent }) => {
@@ -535,7 +537,8 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
       .create({ model: 'local/extract-1', ...CHAT })
       .withResponse();
     const receiptId = response.headers.get('x-receipt-id') ?? '';
-    expect(await client.rateCall({ receiptId, label: 'good', comment: 'Right.' })).toMatchObject({
+    const rate = () => client.rateCall({ receiptId, label: 'good', comment: 'Right.' });
+    expect(await vi.waitFor(rate, 60_000)).toMatchObject({
       model: 'local/extract-1',
       score: 100,
     });

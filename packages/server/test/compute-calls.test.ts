@@ -8,7 +8,7 @@ import {
 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CHAT, MODEL, messages, type Routed, startRouted } from './compute.ts';
-import { apiKey, DATABASES, type Reply } from './service.ts';
+import { apiKey, DATABASES, type Reply, toReply } from './service.ts';
 import { newTenant } from './tenant.ts';
 
 const CALLS = '/v1/compute/calls';
@@ -51,7 +51,7 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
     }, 60_000);
   const chat = async (headers: Headers, body: JsonObject = {}): Promise<Reply> => {
     const reply = await routed.chat(body, headers);
-    await routed.service.services.compute.listed();
+    await routed.service.listed();
     return reply;
   };
 
@@ -162,7 +162,7 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
     await routed.stream({}, headers);
     await chat(headers, { model: 'openai/none' });
     await routed.post('/v1/compute/embeddings', { model: 'local/embed-512', input: 'a' }, headers);
-    await routed.service.services.compute.listed();
+    await routed.service.listed();
     const rows = await listed(headers, 5);
     const shown = rows.map(({ requested_model: model, stream, status, error_code: code }) => [
       model,
@@ -339,7 +339,7 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
       headers: { 'content-type': 'application/json', ...(await signed('POST', CHAT, JSON.stringify(model))) },
     });
     expect(did1.status, did1.text).toBe(200);
-    await routed.service.services.compute.listed();
+    await routed.service.listed();
 
     const fresh = await apiKey(routed.service, 'pro');
     const readers: [string, (path: string) => Promise<Headers>][] = [
@@ -409,7 +409,10 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
     const { calls } = routed.service.services.store;
     const lost = vi.spyOn(calls, 'put').mockResolvedValue();
     const unmarked = vi.spyOn(calls, 'unmark').mockResolvedValue();
-    const reply = await routed.chat({}, headers);
+    // Not through the balancer: this must be the process that loses it.
+    const body = JSON.stringify({ model: MODEL, messages });
+    const sent = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
+    const reply = await toReply(await routed.service.app.request(CHAT, sent));
     await routed.service.restart();
     lost.mockRestore();
     unmarked.mockRestore();
@@ -435,7 +438,7 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
     onTestFinished(() => own.close());
     const headers = await apiKey(own.service, 'pro');
     const reply = await own.chat({}, headers);
-    await own.service.services.compute.listed();
+    await own.service.listed();
     const path = `${CALLS}/${textOf(reply.headers.get('x-receipt-id'))}`;
     own.service.clock.advance(365 * DAY_MS);
     await own.service.restart();

@@ -32,7 +32,7 @@ describe.each(DATABASES)('what callers have kept on %s', (database) => {
   const remove = (id: string, headers = owner) =>
     routed.service.request(pathOf(id), { method: 'DELETE', headers });
   const keptOf = async (id: string, headers = owner): Promise<unknown> => {
-    await routed.service.services.compute.listed();
+    await routed.service.listed();
     const { json } = await routed.service.get(`/v1/compute/calls?receipt_id=${id}`, headers);
     return (json['data'] as JsonObject[])[0]?.['content_kept'];
   };

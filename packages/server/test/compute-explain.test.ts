@@ -23,7 +23,7 @@ async function ask(path: string, body: JsonObject, headers: Record<string, strin
 
 /** The row of the call as its caller reads it later. */
 async function listed({ receipt }: Svc): Promise<JsonObject> {
-  await routed.service.services.compute.listed();
+  await routed.service.listed();
   const { status, json } = await routed.service.get(`/v1/compute/calls/${receipt.receipt_id}`);
   expect(status).toBe(200);
   return json;

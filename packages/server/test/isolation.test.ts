@@ -97,7 +97,7 @@ describe.each(DATABASES)('what belongs to a caller, on %s', (database) => {
     expect((await request(party, 'POST', CHAT, failed)).status).toBe(404);
     const id = headers.get('x-receipt-id') ?? '';
     party.marks.push(id, mark, `run ${mark}`);
-    await routed.service.services.compute.listed();
+    await routed.service.listed();
     return id;
   };
   const withCalls = async (party: Party): Promise<void> => {

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorTable, type JsonObject } from '@tallystick/core';
 import { Client } from 'pg';
 import { afterAll, expect } from 'vitest';
 import type { Grant } from '../../callers/src/api-key.ts';
+import { UNIX_SOCKET } from '../../callers/src/clients.ts';
 import { createApiKey } from '../../callers/src/manage-api-keys.ts';
 import { withApiKeySecret } from '../../issuers/src/keyring.ts';
 import { createApp } from '../src/app/app.ts';
@@ -12,6 +13,7 @@ import { listen } from '../src/app/listen.ts';
 import { openServices } from '../src/app/services.ts';
 import { type Config, readConfig } from '../src/config/config.ts';
 import type { Services } from '../src/services.ts';
+import { BALANCED, BALANCER, startBalancer } from './balancer.ts';
 import { startPostgres, type TestPostgres } from './postgres.ts';
 
 /** The adapters that behaviour which touches the store is tested on. */
@@ -54,16 +56,24 @@ export interface Reply {
 
 type RequestHeaders = Readonly<Record<string, string>>;
 
-/** The whole service in this process, over a data directory or database of its own; requests need no port. */
+/**
+ * The whole service in this process, over a data directory or database of its own; requests need no port. With
+ * `TALLY_TEST_BALANCER` there are three that share nothing but their data and their clock, and each request goes to the next one.
+ */
 export interface TestService {
+  /** The first one, if there are several; so are the services. */
   readonly app: ReturnType<typeof createApp>;
   readonly services: Services;
+  /** The services of each process; one alone, without a balancer. */
+  readonly processes: readonly Services[];
   readonly config: Config;
   readonly clock: TestClock;
   /** A text or bytes are sent as they are, anything else as JSON. */
   post(path: string, body: unknown, headers?: RequestHeaders): Promise<Reply>;
   get(path: string, headers?: RequestHeaders): Promise<Reply>;
   request(path: string, init: RequestInit): Promise<Reply>;
+  /** Resolves once the lists have every call that was answered. */
+  listed(): Promise<void>;
   /** Closes the services and opens them again on the same data. */
   restart(): Promise<void>;
   /** Serves the same app on a loopback port until `close`. Resolves to its URL. */
@@ -96,7 +106,7 @@ afterAll(async () => {
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { env = {}, clock = testClock(), database = 'sqlite' } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'tally-service-'));
-  const config = readConfig({
+  const asked = readConfig({
     TALLY_DATA_DIR: dataDir,
     TALLY_LOG_LEVEL: 'silent',
     TALLY_DEVNET: 'off',
@@ -104,19 +114,29 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...(database === 'postgres' ? { TALLY_DATABASE_URL: await newDatabase() } : {}),
     ...env,
   });
+  const config: Config =
+    BALANCER === undefined ? asked : { ...asked, trustedProxies: [...asked.trustedProxies, UNIX_SOCKET] };
   options.prepare?.(config);
-  let services = await openServices(config, clock);
-  let app = createApp(services);
+  let opened = await openAll(config, clock);
   const closing: (() => Promise<void>)[] = [];
+  const at = (index: number): Opened => opened[index % opened.length] as Opened;
+  const closeAll = async (): Promise<void> => {
+    // The first one has the development chain.
+    for (const { services } of opened.toReversed()) await services.close();
+  };
 
+  let requests = 0;
   const request = async (path: string, init: RequestInit): Promise<Reply> =>
-    toReply(await app.request(path, init));
+    toReply(await at(requests++).app.request(path, init));
   return {
     get app() {
-      return app;
+      return at(0).app;
     },
     get services() {
-      return services;
+      return at(0).services;
+    },
+    get processes() {
+      return opened.map(({ services }) => services);
     },
     config,
     clock,
@@ -127,23 +147,54 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       return request(path, { ...init, body: raw ? (body as BodyInit) : JSON.stringify(body) });
     },
     get: (path, headers = {}) => request(path, { headers }),
+    async listed() {
+      await Promise.all(opened.map(({ services }) => services.compute.listed()));
+    },
     async restart() {
-      await services.close();
-      services = await openServices(config, clock);
-      app = createApp(services);
+      await closeAll();
+      opened = await openAll(config, clock);
     },
     async listen() {
-      const open = async () => ({ fetch: app.fetch, close: async () => {} });
-      const { address, close } = await listen({ host: '127.0.0.1', port: 0, open });
-      closing.push(close);
-      return `http://127.0.0.1:${address.port}`;
+      const listenFor = async (index: number, host: string): Promise<number> => {
+        const open = async () => ({ fetch: at(index).app.fetch, close: async () => {} });
+        const { address, close } = await listen({ host, port: 0, open });
+        closing.push(close);
+        return address.port;
+      };
+      if (BALANCER === undefined) return `http://127.0.0.1:${await listenFor(0, '127.0.0.1')}`;
+      const folder = mkdtempSync(join(dataDir, 'balancer-'));
+      const sockets = opened.map((_, index) => join(folder, `${index}`));
+      const balancer = await startBalancer(BALANCER, sockets, folder);
+      await Promise.all(sockets.map((path, index) => listenFor(index, `unix:${path}`)));
+      closing.push(balancer.close);
+      return balancer.url;
     },
     async close() {
       for (const close of closing) await close();
-      await services.close();
+      await closeAll();
       rmSync(dataDir, { recursive: true });
     },
   };
+}
+
+interface Opened {
+  readonly services: Services;
+  readonly app: ReturnType<typeof createApp>;
+}
+
+async function openAll(config: Config, clock: TestClock): Promise<Opened[]> {
+  const open = async (own: Config): Promise<Opened> => {
+    const services = await openServices(own, clock);
+    return { services, app: createApp(services) };
+  };
+  const opened = [await open(config)];
+  if (BALANCER === undefined) return opened;
+  const { dataDir, chain } = config;
+  const rpcUrl = chain.devnet
+    ? readFileSync(join(dataDir, 'devnet', 'rpc-url'), 'utf8').trim()
+    : chain.rpcUrl;
+  while (opened.length < BALANCED) opened.push(await open({ ...config, chain: { ...chain, rpcUrl } }));
+  return opened;
 }
 
 /** A schema of its own in one database: made in a fiftieth of the time that a database takes. */
