@@ -7,6 +7,7 @@ import { consolePages } from './console.ts';
 import { embedding } from './embedding.ts';
 import { evidence } from './evidence.ts';
 import { gateway } from './gateway.ts';
+import { growth } from './growth.ts';
 import { hooks } from './hooks.ts';
 import { lists } from './lists.ts';
 import { machine } from './machine.ts';
@@ -27,8 +28,10 @@ import { workers } from './workers.ts';
 interface Amounts {
   readonly receipts?: number;
   readonly rows?: number;
+  readonly sizes?: readonly number[];
   readonly store?: string;
   readonly pictures?: string;
+  readonly picture?: string;
   readonly page?: string;
 }
 
@@ -40,6 +43,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   embedding,
   evidence,
   gateway,
+  growth: ({ sizes, store, picture }) => growth(sizes, store, picture),
   hooks,
   lists: ({ rows, store }) => lists(rows, store),
   'mcp-wrap': mcpWrap,
@@ -61,8 +65,10 @@ const { positionals, values } = parseArgs({
     json: { type: 'boolean', default: false },
     receipts: { type: 'string' },
     rows: { type: 'string' },
+    sizes: { type: 'string' },
     store: { type: 'string' },
     pictures: { type: 'string' },
+    picture: { type: 'string' },
     page: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -72,7 +78,7 @@ const suite = name === undefined ? undefined : suites[name];
 
 if (suite === undefined || values.help) {
   process.stderr.write(
-    `Usage: npm run bench -- <suite> [--json]\n       npm run bench -- evidence [--receipts <n>] [--json]\n       npm run bench -- scale [--receipts <n>] [--json]\n       npm run bench -- lists [--rows <n>] [--store sqlite|postgres] [--json]\n       npm run bench -- console [--rows <n>] [--page <name>] [--pictures <folder>] [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
+    `Usage: npm run bench -- <suite> [--json]\n       npm run bench -- evidence [--receipts <n>] [--json]\n       npm run bench -- scale [--receipts <n>] [--json]\n       npm run bench -- lists [--rows <n>] [--store sqlite|postgres] [--json]\n       npm run bench -- growth [--sizes 100000,1000000] [--store sqlite|postgres] [--picture <file.svg>] [--json]\n       npm run bench -- console [--rows <n>] [--page <name>] [--pictures <folder>] [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
   );
   process.exit(values.help ? 0 : 2);
 }
@@ -80,8 +86,10 @@ if (suite === undefined || values.help) {
 const amounts: Amounts = {
   ...(values.receipts !== undefined && { receipts: Number(values.receipts) }),
   ...(values.rows !== undefined && { rows: Number(values.rows) }),
+  ...(values.sizes !== undefined && { sizes: values.sizes.split(',').map(Number) }),
   ...(values.store !== undefined && { store: values.store }),
   ...(values.pictures !== undefined && { pictures: values.pictures }),
+  ...(values.picture !== undefined && { picture: values.picture }),
   ...(values.page !== undefined && { page: values.page }),
 };
 const report = await suite(amounts).catch((error: unknown) => {

@@ -26,8 +26,8 @@ export async function fill<R>(
 }
 
 /** Makes an API key of a service that has its data where `env` says. */
-export function newKey(env: Readonly<Record<string, string>>): Key {
-  return JSON.parse(tally(env, 'apikey', 'create', '--tier', 'pro', '--json')) as Key;
+export function newKey(env: Readonly<Record<string, string>>, tier = 'pro'): Key {
+  return JSON.parse(tally(env, 'apikey', 'create', '--tier', tier, '--json')) as Key;
 }
 
 /** Runs the CLI on the data of a service. */
