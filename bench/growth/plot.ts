@@ -42,6 +42,7 @@ export function growthPlot(points: readonly Point[]): string {
     `<style>${STYLE}\n</style>`,
     `<rect class="ground" width="100%" height="100%"/>`,
     ...kinds.map((kind, at) => legend(kind, at)),
+    `<text x="${COLUMNS * WIDTH - 16}" y="24" text-anchor="end">milliseconds (median) over receipts</text>`,
     ...plots,
     '</svg>\n',
   ].join('\n');
