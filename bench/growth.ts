@@ -21,7 +21,7 @@ import type { Report, Row } from './report.ts';
 
 const SIZES = [100_000, 1_000_000];
 const ROUNDS = 5;
-/** How many times slower something may be with the most rows than with the fewest, and still be called flat. */
+/** The most that a time may be multiplied by with more receipts for its curve to count as flat. */
 const FLAT = 1.3;
 
 type Kind = (typeof STORES)[number];

@@ -14,7 +14,7 @@ export interface Operation {
   readonly ask: (service: Service) => Promise<void>;
 }
 
-/** Rows of an export. */
+/** Number of receipts in each export. */
 const EXPORTED = 10_000;
 let made = 0;
 

@@ -28,7 +28,7 @@ const STYLE = `
     .sqlite { --ink: #6cb6ff; } .postgres { --ink: #f0a35e; }
   }`;
 
-/** An SVG with a plot for each thing that was done: milliseconds, from 0, over the number of receipts, on a logarithmic scale. */
+/** Makes an SVG with one plot for each operation: milliseconds, from 0, over the number of receipts, which has a logarithmic scale. */
 export function growthPlot(points: readonly Point[]): string {
   const names = [...(points[0]?.values.keys() ?? [])];
   const kinds = [...new Set(points.map(({ kind }) => kind))];
@@ -80,7 +80,7 @@ function plot(name: string, points: readonly Point[], kinds: readonly string[]):
   ].join('');
 }
 
-/** The next of 1, 2, 5, 10, 20 … */
+/** The smallest of 1, 2, 5, 10, 20 … that is at least the value. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((one) => one * power).find((one) => one >= value) ?? value;

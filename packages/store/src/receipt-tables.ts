@@ -49,7 +49,7 @@ export interface ReceiptTables {
 
 /** A receipt as it is stored. */
 type StoredReceipt = Omit<ReceiptRow, 'body'> & {
-  /** Null once purged. */
+  /** JSON text of the receipt; null once it is purged. */
   readonly body: string | null;
   readonly owner: string | null;
   readonly key: string | null;

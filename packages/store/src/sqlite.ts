@@ -23,7 +23,7 @@ import type { Store, StoreObserver } from './store.ts';
  */
 const PAGE_BYTES = 8_192;
 const CHECKPOINT_PAGES = 4_000;
-/** One page in so many may be free before any is given back. */
+/** Free pages are given back while more than one page in this many is free. */
 const FREE_PAGES = 8;
 
 /** Look-ups by hash touch random pages, and SQLite's default of 2 MB holds 250 of them; the system caches the rest. */

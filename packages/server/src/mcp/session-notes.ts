@@ -14,7 +14,7 @@ const ACCOUNT = 'mcp';
 const KEPT_SECONDS = 3_600;
 
 /**
- * Notes in the database, each kept for an hour.
+ * Keeps notes in the database, each for an hour.
  * @param clock gives Unix milliseconds
  */
 export function storedNotes({ compression }: Pick<Store, 'compression'>, clock: () => number): SessionNotes {
