@@ -141,7 +141,9 @@ describe('SQLite', () => {
       await setImmediate();
     }
     expect(done).toEqual([]);
+    const early = store.putDocument('name', 1, 'early');
     other.exec('commit');
+    expect([await store.putDocument('name', 1, 'late'), await early]).toEqual(['stale', 'stored']);
     const late = store.consume('first', 1, 1);
     await Promise.all(writes);
     expect(await late).toEqual({ allowed: false, used: 1 });
