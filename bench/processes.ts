@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Moves this process, which makes the load, away from the server's core. */
 export function moveToLoadCore(): void {
   spawnSync('taskset', ['-cp', LOAD_CORE, String(process.pid)]);
+}
+
+/** Moves processes, with all their threads, to cores. */
+export function move(cores: string, ...pids: readonly (number | undefined)[]): void {
+  for (const pid of pids) execFileSync('taskset', ['-acp', cores, String(pid)], { stdio: 'ignore' });
 }
 
 /** Arguments of Node for what `npm start` runs, as in the first line of the command. */

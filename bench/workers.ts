@@ -3,19 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PEERS, SHORT } from './gateway.ts';
 import { load } from './load.ts';
-import { allCpuSeconds, childrenOf, cpuSeconds, pinned, readyUrl, SERVE, stop } from './processes.ts';
+import { allCpuSeconds, childrenOf, cpuSeconds, move, pinned, readyUrl, SERVE, stop } from './processes.ts';
 import type { Report, Row } from './report.ts';
 import { row } from './row.ts';
 
 const ROUNDS = 5;
 const LOAD_SECONDS = 4;
 const CONNECTIONS = 64;
-const CORES = '0,1';
+const BOTH = '0,1';
 
 const WORKS = ['mint', 'verify', 'gateway'] as const;
 type Work = (typeof WORKS)[number];
-const COUNTS = [1, 2] as const;
-type Count = (typeof COUNTS)[number];
+
+/** Workers, and the cores that they, the client and the upstream run on. */
+const SETUPS = {
+  'one worker on one core': { count: 1, cores: '0' },
+  'one worker': { count: 1, cores: BOTH },
+  'two workers': { count: 2, cores: BOTH },
+} as const;
+type Setup = keyof typeof SETUPS;
+const setups = Object.keys(SETUPS) as Setup[];
 
 interface Measured {
   readonly rate: number;
@@ -28,15 +35,17 @@ interface Measured {
   readonly others: number;
 }
 
-/** By work and number of workers. */
-type Round = Readonly<Record<`${Work} ${Count}`, Measured>>;
+type Round = Readonly<Record<`${Work}, ${Setup}`, Measured>>;
 
-/** Measures two workers beside one, each on the same two cores as the client and the upstream. */
+/**
+ * Measures two workers on two cores beside one on two and one on one, each time with the client and the upstream on the same cores. One worker on
+ * two cores leaves one to the client, which two workers share with it; on one core it shares that one.
+ */
 export async function workers(): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'tally-bench-'));
-  const upstream = pinned([PEERS], {}, CORES);
+  const upstream = pinned([PEERS], {}, BOTH);
   const upstreamUrl = await readyUrl(upstream);
-  const services = COUNTS.map((count) => ({
+  const services = [1, 2].map((count) => ({
     count,
     child: pinned(
       SERVE,
@@ -48,22 +57,25 @@ export async function workers(): Promise<Report> {
         OPENAI_BASE_URL: `${upstreamUrl}/v1`,
         OPENAI_API_KEY: 'benchmark',
       },
-      CORES,
+      BOTH,
     ),
   }));
   try {
-    const open = [];
-    for (const { count, child } of services) open.push({ count, pid: child.pid, url: await readyUrl(child) });
+    const open = new Map<number, { readonly pid: number | undefined; readonly url: string }>();
+    for (const { count, child } of services) open.set(count, { pid: child.pid, url: await readyUrl(child) });
     const rounds: Round[] = [];
     for (let number = 0; number <= ROUNDS; number++) {
       process.stderr.write(number === 0 ? 'warming up …\n' : `round ${number} of ${ROUNDS} …\n`);
       const round: [string, Measured][] = [];
       for (const work of WORKS) {
-        for (const { count, pid, url } of open) {
-          const cpu = (): number =>
-            [pid, ...childrenOf(pid)].map((one) => cpuSeconds({ pid: one })).reduce(sum, 0);
+        for (const setup of setups) {
+          const { count, cores } = SETUPS[setup];
+          const { pid, url } = open.get(count) ?? { pid: undefined, url: '' };
+          const processes = [pid, ...childrenOf(pid)];
+          move(cores, ...processes, upstream.pid, process.pid);
+          const cpu = (): number => processes.map((one) => cpuSeconds({ pid: one })).reduce(sum, 0);
           const client = (): number => cpuSeconds(process) + cpuSeconds(upstream);
-          round.push([`${work} ${count}`, await measure(url, work, cpu, client)]);
+          round.push([`${work}, ${setup}`, await measure(url, work, cpu, client)]);
         }
       }
       if (number > 0) rounds.push(Object.fromEntries(round) as Round);
@@ -71,8 +83,8 @@ export async function workers(): Promise<Report> {
     return {
       title: 'Workers: two processes beside one',
       method:
-        `${ROUNDS} rounds after one that is thrown away, interleaved; services, upstream and client all on cores ${CORES}, so that two workers ` +
-        `share with the client what one leaves to it; SQLite, ${CONNECTIONS} connections; medians, rounds in brackets.`,
+        `${ROUNDS} rounds after one that is thrown away, interleaved; service, upstream and client on the same cores, which are ${BOTH} unless ` +
+        `one is named; SQLite, ${CONNECTIONS} connections; medians, rounds in brackets.`,
       rows: WORKS.flatMap((work) => rowsOf(rounds, work)),
     };
   } finally {
@@ -82,19 +94,25 @@ export async function workers(): Promise<Report> {
 }
 
 function rowsOf(rounds: readonly Round[], work: Work): Row[] {
-  const of = (count: Count, what: keyof Measured) => (round: Round) => round[`${work} ${count}`][what];
-  const each = COUNTS.flatMap((count) => {
-    const name = `${work}, ${count === 1 ? 'one worker' : 'two workers'}`;
+  const of = (setup: Setup, what: keyof Measured) => (round: Round) => round[`${work}, ${setup}`][what];
+  const each = setups.flatMap((setup) => {
+    const name = `${work}, ${setup}`;
     return [
-      row(rounds, name, '/s', of(count, 'rate')),
-      row(rounds, `${name}, p99`, 'ms', of(count, 'p99')),
-      row(rounds, `${name}, CPU a call`, 'µs', of(count, 'microseconds')),
-      row(rounds, `${name}, cores of the client`, '', of(count, 'client')),
-      row(rounds, `${name}, cores of others`, '', of(count, 'others')),
+      row(rounds, name, '/s', of(setup, 'rate')),
+      row(rounds, `${name}, p99`, 'ms', of(setup, 'p99')),
+      row(rounds, `${name}, CPU a call`, 'µs', of(setup, 'microseconds')),
+      row(rounds, `${name}, cores of the client`, '', of(setup, 'client')),
+      row(rounds, `${name}, cores of others`, '', of(setup, 'others')),
     ];
   });
-  const ratio = row(rounds, `${work}, two / one`, '', (round) => of(2, 'rate')(round) / of(1, 'rate')(round));
-  return [...each, ratio];
+  const ratio = (setup: Setup): Row =>
+    row(
+      rounds,
+      `${work}, two workers / ${setup}`,
+      '',
+      (round) => of('two workers', 'rate')(round) / of(setup, 'rate')(round),
+    );
+  return [...each, ratio('one worker'), ratio('one worker on one core')];
 }
 
 async function measure(url: string, work: Work, cpu: () => number, client: () => number): Promise<Measured> {
