@@ -51,6 +51,7 @@ describe('the vectors', () => {
       'a number sign inside a line': 'refused',
       'a no-break space in a name': 'refused',
       'a witness key of a type that nothing defines': 'refused',
+      'a quorum that only an unknown key can meet': 'refused',
       // Torchwood takes these texts. None of them has a checkpoint that could meet it.
       'a quorum before its witness': 'unmet',
       CRLF: 'unmet',

@@ -38,7 +38,6 @@ from tallystick import (
     canonicalize,
     check_cosignature,
     check_issuer_document,
-    check_ml_dsa_cosignature,
     check_opened_value,
     check_opening,
     check_trust,
@@ -49,8 +48,8 @@ from tallystick import (
     opening_key,
     parse_anchor_ref,
     parse_json,
-    parse_ml_dsa_verifier_key,
     parse_tlog_proof,
+    parse_witness_key,
     parse_witness_policy,
     public_key_of_did_key,
     read_signed_statement,
@@ -67,6 +66,7 @@ from tallystick import (
 )
 from tallystick._lib.encoding import from_base64url, from_hex, from_multibase, to_base64url
 from tallystick._lib.issuers import IssuerDocument
+from tallystick._lib.log import witness_policy
 from tallystick._lib.log.checkpoint import parse_checkpoint_text
 from tallystick._lib.log.note import parse_note
 from tallystick._lib.merkle import leaf_hash, verify_inclusion
@@ -343,13 +343,24 @@ def test_witness_policies(case: Case) -> None:
     assert found() == case["expected"]
 
 
+def test_a_policy_without_ml_dsa(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = {case.id: case.values[0] for case in vectors("witness-policies.json")}
+    case = cases["a witness by ML-DSA-44"]
+    monkeypatch.setattr(witness_policy, "has_ml_dsa", lambda: False)
+    policy = parse_witness_policy(base64.b64decode(case["policy_base64"]))
+    (finding,) = policy.findings
+    assert "takes cryptography 47 or later, so it never counts" in finding
+    witnessed, _ = policy.judge(case["checkpoint"])
+    assert (witnessed.satisfied, witnessed.by, witnessed.of) == (False, (), 1)
+
+
 @pytest.mark.parametrize("case", vectors("ml-dsa-cosignatures.json"))
 def test_ml_dsa_cosignatures(case: Case) -> None:
-    name, public_key = parse_ml_dsa_verifier_key(case["witness"])
-    found = check_ml_dsa_cosignature(case["note"], name=name, public_key=public_key)
+    name, public_key = parse_witness_key(case["witness"])
+    found = check_cosignature(case["note"], name=name, public_key=public_key)
     assert found == case["expected"]
-    with pytest.raises(TallyError, match="0x06"):
-        parse_ml_dsa_verifier_key(case["witness"][:-4] + "AAAA")
+    with pytest.raises(TallyError, match="whose id matches"):
+        parse_witness_key(case["witness"][:-4] + "AAAA")
 
 
 @pytest.mark.parametrize("case", vectors("tlog-proofs.json"))

@@ -1,11 +1,11 @@
 import { ml_dsa44 } from '@noble/post-quantum/ml-dsa.js';
 import {
-  cosignByMlDsa,
-  type MlDsaWitness,
-  mlDsaVerifierKey,
+  type CosigningKey,
+  cosignCheckpoint,
   sha256,
   signCheckpoint,
   utf8,
+  witnessKey,
 } from '../../packages/core/src/index.ts';
 import { ORIGIN } from './anchor-base.ts';
 import { signers } from './keys.ts';
@@ -23,11 +23,12 @@ export interface MlDsaCosignatureCase {
 const TIME = 1_768_476_600;
 const NAME = 'witness.example/pq';
 
-function witnessOf(name: string, seed: string): MlDsaWitness {
+/** A witness that cosigns by ML-DSA-44, with the same signature each time. */
+export function mlDsaWitness(name: string, seed: string): { name: string; signer: CosigningKey } {
   const { publicKey, secretKey } = ml_dsa44.keygen(sha256(utf8(`tallystick vector ML-DSA-44 key: ${seed}`)));
-  const sign: MlDsaWitness['sign'] = async (message) =>
+  const sign = async (message: Uint8Array): Promise<Uint8Array> =>
     ml_dsa44.sign(message, secretKey, { extraEntropy: false });
-  return { name, publicKey, sign };
+  return { name, signer: { publicKey, sign } };
 }
 
 export async function mlDsaCosignatureCases(): Promise<MlDsaCosignatureCase[]> {
@@ -36,11 +37,11 @@ export async function mlDsaCosignatureCases(): Promise<MlDsaCosignatureCase[]> {
     { origin: ORIGIN, size: 8, root: sha256(utf8('eight')) },
     signers.log,
   );
-  const witness = witnessOf(NAME, 'witness');
-  const line = await cosignByMlDsa(note, witness, TIME);
-  const later = await cosignByMlDsa(note, witness, TIME + 1);
-  const renamed = await cosignByMlDsa(note, witnessOf('witness.example/other', 'witness'), TIME);
-  const misplaced = await cosignByMlDsa(elsewhere, witness, TIME);
+  const witness = mlDsaWitness(NAME, 'witness');
+  const line = await cosignCheckpoint(note, witness, TIME);
+  const later = await cosignCheckpoint(note, witness, TIME + 1);
+  const renamed = await cosignCheckpoint(note, mlDsaWitness('witness.example/other', 'witness'), TIME);
+  const misplaced = await cosignCheckpoint(elsewhere, witness, TIME);
   const redated = changed(line, (bytes) => bytes.with(11, (bytes[11] ?? 0) ^ 1));
   const undated = changed(line, (bytes) =>
     Uint8Array.from([...bytes.slice(0, 4), ...new Uint8Array(8), ...bytes.slice(12)]),
@@ -55,7 +56,7 @@ export async function mlDsaCosignatureCases(): Promise<MlDsaCosignatureCase[]> {
     name,
     comment,
     note: `${note}${lines}`,
-    witness: mlDsaVerifierKey(witness),
+    witness: witnessKey(NAME, witness.signer.publicKey),
     expected,
   });
   return [

@@ -10,9 +10,11 @@ import {
   verifierKey,
   type Witnessed,
   withSignature,
+  witnessKey,
 } from '../../packages/core/src/index.ts';
 import { ORIGIN } from './anchor-base.ts';
 import { type KeyName, signers } from './keys.ts';
+import { mlDsaWitness } from './ml-dsa-cosignatures.ts';
 
 /** A policy, and the checkpoint that is judged by it, alone. */
 export interface WitnessPolicyCase {
@@ -50,6 +52,9 @@ const nameOf = (letter: string): string => `witness.example/${letter}`;
 const signer = (letter: string): Signer => signers[signerOf[letter] ?? 'stranger'];
 const vkey = (letter: string): string => keyOf(nameOf(letter), 4, signer(letter).publicKey);
 const witness = (letter: string): string => `witness ${letter} ${vkey(letter)}`;
+/** A witness that cosigns by ML-DSA-44. */
+const q = mlDsaWitness(nameOf('q'), 'witness of a policy');
+const witnessQ = `witness q ${witnessKey(q.name, q.signer.publicKey)}`;
 const log = `log ${verifierKey(ORIGIN, signers.log.publicKey)}`;
 
 /** The checkpoint with the cosignatures of these witnesses. */
@@ -101,7 +106,13 @@ const verdict = (satisfied: boolean, required: number, by: string, of: number): 
 });
 
 export async function witnessPolicyCases(): Promise<WitnessPolicyCase[]> {
-  return [...(await quorumCases()), ...(await logCases()), ...(await formCases()), ...invalidCases()];
+  return [
+    ...(await quorumCases()),
+    ...(await mlDsaCases()),
+    ...(await logCases()),
+    ...(await formCases()),
+    ...invalidCases(),
+  ];
 }
 
 async function quorumCases(): Promise<WitnessPolicyCase[]> {
@@ -233,6 +244,44 @@ async function withForeignLine(letter = 'b'): Promise<string> {
   return withSignature(await cosignedBy('a'), line);
 }
 
+async function mlDsaCases(): Promise<WitnessPolicyCase[]> {
+  const note = await cosignedBy('a');
+  const line = await cosignCheckpoint(note, q, TIME);
+  const cosigned = withSignature(note, line);
+  const elsewhere = await cosignCheckpoint(await signCheckpoint({ ...head, size: 8 }, signers.log), q, TIME);
+  const both = lines(log, witness('a'), witnessQ, 'group g all a q', 'quorum g');
+  return [
+    judged(
+      'a witness by ML-DSA-44',
+      'A key of type 0x06 counts as one of type 0x04 does.',
+      lines(log, witnessQ, 'quorum q'),
+      cosigned,
+      verdict(true, 1, 'q', 1),
+    ),
+    judged(
+      'Ed25519 and ML-DSA-44',
+      'Both have cosigned, as the policy requires.',
+      both,
+      cosigned,
+      verdict(true, 2, 'aq', 2),
+    ),
+    judged(
+      'ML-DSA-44 stripped',
+      'Whoever breaks Ed25519 still has no cosignature by the other key.',
+      both,
+      note,
+      verdict(false, 2, 'a', 2),
+    ),
+    judged(
+      'a bad cosignature by ML-DSA-44 beside a good one',
+      'It is of another checkpoint; a signature in the name of a key that is known must be good.',
+      lines(log, witness('a'), witnessQ, 'group g any a q', 'quorum g'),
+      withSignature(note, elsewhere),
+      verdict(false, 1, '', 2),
+    ),
+  ];
+}
+
 async function logCases(): Promise<WitnessPolicyCase[]> {
   const other = `log ${verifierKey('other.example/log', signers.service.publicKey)}`;
   const impostor = `log ${verifierKey(ORIGIN, signers.service.publicKey)}`;
@@ -281,7 +330,6 @@ async function logCases(): Promise<WitnessPolicyCase[]> {
 async function formCases(): Promise<WitnessPolicyCase[]> {
   const note = await cosignedBy('a');
   const met = verdict(true, 1, 'a', 1);
-  const mlDsa = keyOf('witness.example/q', 6, new Uint8Array(1312).fill(7));
   const unassigned = keyOf('witness.example/u', 0x7f, new Uint8Array(32).fill(7));
   const latin = concatBytes(
     utf8(`${log}\nwitness `),
@@ -325,14 +373,6 @@ async function formCases(): Promise<WitnessPolicyCase[]> {
       of: 1,
     }),
     judged(
-      'a witness key of an unknown type',
-      'It is passed over with a remark, and never counts.',
-      lines(log, witness('a'), `witness q ${mlDsa}`, 'group g any a q', 'quorum g'),
-      note,
-      verdict(true, 1, 'a', 2),
-      1,
-    ),
-    judged(
       'a witness key of a type that nothing defines',
       'It is passed over with a remark, and never counts.',
       lines(log, witness('a'), `witness u ${unassigned}`, 'group g any a u', 'quorum g'),
@@ -343,7 +383,7 @@ async function formCases(): Promise<WitnessPolicyCase[]> {
     judged(
       'a quorum that only an unknown key can meet',
       'It can’t be met here.',
-      lines(log, `witness q ${mlDsa}`, 'quorum q'),
+      lines(log, `witness u ${unassigned}`, 'quorum u'),
       note,
       verdict(false, 1, '', 1),
       1,
@@ -464,6 +504,13 @@ function invalidCases(): WitnessPolicyCase[] {
       1,
     ),
     refused(
+      'an ML-DSA-44 key that is a byte short',
+      'It has 1,312.',
+      lines(`witness q ${keyOf('w', 6, q.signer.publicKey.slice(1))}`, 'quorum q'),
+      'key_malformed',
+      1,
+    ),
+    refused(
       'a witness key of small order',
       'Such a key signs everything.',
       lines(`witness a ${keyOf('w', 4, small)}`, 'quorum a'),
@@ -472,7 +519,7 @@ function invalidCases(): WitnessPolicyCase[] {
     ),
     refused(
       'a log’s key for a witness',
-      'A witness’s key is of type 0x04.',
+      'A witness’s key is of type 0x04 or 0x06.',
       lines(`witness a ${keyOf('w', 1, signer('a').publicKey)}`, 'quorum a'),
       'key_type',
       1,

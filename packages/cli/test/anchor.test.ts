@@ -415,6 +415,20 @@ describe('tally log', () => {
     expect(readFileSync(at('proof.txt'), 'utf8')).toContain('c2sp.org/tlog-proof@v1\n');
   });
 
+  test('prove --cose: a COSE Receipt that verifies for its entry alone', async () => {
+    const { code } = await here(['log', 'prove', receipt, '--cose', '--out', at('receipt.cbor')]);
+    expect(code).toBe(0);
+    const verify = (entry: string) => here(['verify', at('receipt.cbor'), '--entry', entry, '--json']);
+    const good = await verify(hashOf(receipt));
+    expect(good.code).toBe(0);
+    expect(JSON.parse(good.stdout)).toMatchObject({
+      family: 'cose_receipt',
+      valid: true,
+      issuer: { trusted: true },
+    });
+    expect((await verify('99'.repeat(32))).code).toBe(1);
+  });
+
   test('prove: what is not in the log', async () => {
     for (const what of ['99'.repeat(32), '4294967296']) {
       expect(await here(['log', 'prove', what])).toMatchObject({
@@ -525,10 +539,10 @@ describe('tally verify --witness-policy', () => {
   });
 
   test('remarks on a key of a type that is not known', async () => {
-    const { code, stderr } = await verify(changed('pq.txt', (text) => `${text}witness q ${ML_DSA}\n`));
+    const { code, stderr } = await verify(changed('pq.txt', (text) => `${text}witness q ${UNKNOWN}\n`));
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/Line 8: the key of the witness q is of type 0x06/),
+      stderr: expect.stringMatching(/Line 8: the key of the witness q is of type 0x7f/),
     });
   });
 });
@@ -539,4 +553,4 @@ const keyOf = (name: string, type: number, publicKey: Uint8Array): string => {
 };
 const STRANGER = keyOf('stranger', 4, publicKeyOf(generateSecretKey()));
 const OTHER_LOG = keyOf('127.0.0.1', 1, publicKeyOf(generateSecretKey()));
-const ML_DSA = keyOf('q', 6, new Uint8Array(1312));
+const UNKNOWN = keyOf('q', 0x7f, new Uint8Array(32));

@@ -113,20 +113,15 @@ export {
   signCheckpoint,
 } from './log/checkpoint.ts';
 export {
+  type CosigningKey,
   checkCosignature,
+  cosignatureKeyHash,
   cosignCheckpoint,
   parseWitnessKey,
   withSignature,
   witnessKey,
 } from './log/cosignature.ts';
 export { type ForkFile, forkOf, type LeafPlace, type ProvenFork, verifyFork } from './log/fork.ts';
-export {
-  checkMlDsaCosignature,
-  cosignByMlDsa,
-  type MlDsaWitness,
-  mlDsaVerifierKey,
-  parseMlDsaVerifierKey,
-} from './log/ml-dsa-cosignature.ts';
 export { formatNote, type Note, type NoteSignature, noteKeyHash, parseNote } from './log/note.ts';
 export { decodePosting, encodePosting, type PostedHead } from './log/posting.ts';
 export {

@@ -2,7 +2,7 @@ export { type AnthropicError, anthropicError } from './anthropic-error.ts';
 export { type Background, createBackground, runEvery } from './background.ts';
 export type { ConsumeOutcome, CounterStore } from './counter-store.ts';
 export { nodeEngine, nodeSigner } from './crypto/node-ed25519.ts';
-export { type NodePqSigner, nodePqSigner } from './crypto/node-ml-dsa.ts';
+export { type NodePqSigner, nodeMlDsaCosigner, nodePqSigner } from './crypto/node-ml-dsa.ts';
 export { nodeSha256 } from './crypto/node-sha256.ts';
 export { seal, unseal } from './crypto/sealed.ts';
 export type { DocumentStore } from './document-store.ts';

@@ -93,7 +93,10 @@ async function emptyCheckpoint(log: LogSigner): Promise<StoredCheckpoint> {
   return { ...head, note: await signCheckpoint({ origin: log.origin, ...head }, ownSigner(log)) };
 }
 
-/** Asks a witness for a cosignature with the size that it is known to have, and once more if it answers with another size. */
+/**
+ * Asks a witness for a cosignature with the size that it is known to have, and again if it answers with another size: twice, since
+ * it may be asked for its cosignature by another key meanwhile.
+ */
 async function request(
   { store, tree, fetch }: CosignerOptions,
   sizes: Map<WitnessConfig, number>,
@@ -101,7 +104,7 @@ async function request(
   checkpoint: StoredCheckpoint,
 ): Promise<string | null> {
   const { size, note } = checkpoint;
-  for (let attempt = 0; attempt < 2; attempt++) {
+  for (let attempt = 0; attempt < 3; attempt++) {
     const old = Math.min(sizes.get(witness) ?? size, size);
     const proof = old === 0 || old === size ? [] : await tree.consistencyProof(old, size);
     const answer = await askWitness(witness, { old, proof, checkpoint: note }, fetch);

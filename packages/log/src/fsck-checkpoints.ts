@@ -1,6 +1,7 @@
 import {
   type CompactRange,
   checkCosignature,
+  cosignatureKeyHash,
   equalBytes,
   type LogKey,
   noteKeyHash,
@@ -97,7 +98,7 @@ async function noteFaults(
     for (const { name, keyHash } of parseNote(note).signatures) {
       if (name === log.origin && keyHash === noteKeyHash(name, 1, log.publicKey)) continue;
       const witness = witnesses.find(
-        (one) => one.name === name && keyHash === noteKeyHash(name, 4, one.publicKey),
+        (one) => one.name === name && keyHash === cosignatureKeyHash(name, one.publicKey),
       );
       const key_id = keyHash.toString(16).padStart(8, '0');
       findings.cosigned({ name, key_id, standing: witness?.standing ?? 'unknown' }, size);

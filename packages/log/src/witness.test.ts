@@ -33,7 +33,7 @@ async function setting() {
   const start = async () =>
     createWitness({
       name: key.origin,
-      signer: key.signer(),
+      signers: [key.signer()],
       logs: [log],
       state: await openWitnessState(path),
       clock: () => 77_000,
@@ -202,7 +202,7 @@ describe('add-checkpoint', () => {
     const { add: _, ...rest } = await setting();
     const witness = createWitness({
       name: 'w',
-      signer: rest.log.signer(),
+      signers: [rest.log.signer()],
       logs: [],
       state: { read: async () => null, write: async () => {} },
       clock: () => 0,

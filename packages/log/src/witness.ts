@@ -1,5 +1,6 @@
 import {
   type Checkpoint,
+  type CosigningKey,
   cosignCheckpoint,
   emptyRoot,
   equalBytes,
@@ -7,7 +8,6 @@ import {
   openCheckpoint,
   parseCheckpointText,
   parseNote,
-  type Signer,
   TallyError,
   verifyConsistency,
 } from '@tallystick/core';
@@ -28,7 +28,8 @@ export interface WitnessState {
 
 export interface WitnessOptions {
   readonly name: string;
-  readonly signer: Signer;
+  /** Keys of the witness, each of which cosigns. */
+  readonly signers: readonly CosigningKey[];
   readonly logs: readonly LogKey[];
   readonly state: WitnessState;
   /** Unix milliseconds. */
@@ -93,7 +94,7 @@ async function addCheckpoint(
   log: LogKey,
   cosignRequest: CosignRequest,
 ): Promise<Response> {
-  const { name, signer, state, clock } = options;
+  const { name, signers, state, clock } = options;
   const { old, proof, note, checkpoint } = cosignRequest;
   if (!(await isSigned(note, log))) return answer(403);
   if (old > checkpoint.size) return answer(400);
@@ -102,8 +103,9 @@ async function addCheckpoint(
   if (old === checkpoint.size && !equalBytes(known.root, checkpoint.root)) return conflict(known);
   if (!isGrowth(known, checkpoint, proof)) return answer(422);
   await state.write(log.origin, { size: checkpoint.size, root: checkpoint.root });
-  const line = await cosignCheckpoint(note, { name, signer }, Math.floor(clock() / 1000));
-  return answer(200, line, 'text/plain; charset=utf-8');
+  const time = Math.floor(clock() / 1000);
+  const lines = await Promise.all(signers.map((signer) => cosignCheckpoint(note, { name, signer }, time)));
+  return answer(200, lines.join(''), 'text/plain; charset=utf-8');
 }
 
 async function isSigned(note: string, log: LogKey): Promise<boolean> {

@@ -30,6 +30,7 @@ export function bundleScript(entry: URL, { hasLater, hasEvidence }: Needs): Prom
     ...(hasEvidence ? [] : [withoutEvidence]),
     verifyingOnly,
     withoutSigning,
+    withoutMlDsa,
     hasLater ? pqLater : withoutPq,
   ]);
 }
@@ -215,6 +216,17 @@ const pqLater: Plugin = {
       contents:
         "import { later } from './run.ts'; export const assessPq = (...given) => later().assessPq(...given);",
       resolveDir: fileURLToPath(new URL('later/', source)),
+    }));
+  },
+};
+
+/** Removes the library, which core imports when it is needed: the second script has it. */
+const withoutMlDsa: Plugin = {
+  name: 'without-ml-dsa',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]ml-dsa[\\/]ml-dsa\.ts$/ }, () => ({
+      contents:
+        'export const ML_DSA_44 = null; export const verifyMlDsa = () => { throw new Error("This script has no ML-DSA."); };',
     }));
   },
 };

@@ -48,8 +48,8 @@ from ._lib.json_types import JsonObject, JsonValue
 from ._lib.log.anchor_checks import NOT_ASKED, AnchorTransaction
 from ._lib.log.anchor_ref import AnchoredRef, AnchorRef, PendingRef, parse_anchor_ref
 from ._lib.log.anchored import Anchor, AnchoredResult, PendingAnchor
-from ._lib.log.checkpoint import Checkpoint, check_cosignature, open_checkpoint
-from ._lib.log.ml_dsa_cosignature import check_ml_dsa_cosignature, parse_ml_dsa_verifier_key
+from ._lib.log.checkpoint import Checkpoint, open_checkpoint
+from ._lib.log.cosignature import check_cosignature, parse_witness_key
 from ._lib.log.tlog_proof import TlogProof, parse_tlog_proof
 from ._lib.log.witness_policy import (
     Witnessed,
@@ -257,7 +257,6 @@ __all__ = [
     "canonicalize",
     "check_cosignature",
     "check_issuer_document",
-    "check_ml_dsa_cosignature",
     "check_opened_value",
     "check_opening",
     "check_trust",
@@ -286,8 +285,8 @@ __all__ = [
     "own_key_signer",
     "parse_anchor_ref",
     "parse_json",
-    "parse_ml_dsa_verifier_key",
     "parse_tlog_proof",
+    "parse_witness_key",
     "parse_witness_policy",
     "public_key_of_did_key",
     "read_session_receipt",

@@ -995,7 +995,7 @@ class LogStatus(TypedDict):
     """Where roots are posted, and by which account."""
     witnesses: list[str]
     """The keys of the witnesses that are asked to cosign checkpoints: C2SP verifier keys of type
-    0x04.
+    0x04, or 0x06 for ML-DSA-44.
     """
 
 

@@ -4,9 +4,10 @@ import { concatBytes } from '../encoding/bytes.ts';
 import { TallyError } from '../errors.ts';
 import { ED25519, nameSyntax, noteKeyHash } from './note.ts';
 
-/** Verifier key of a note's signer: the key's name and the 32 bytes of its Ed25519 public key. */
+/** Verifier key of a note's signer. */
 export interface VerifierKey {
   readonly name: string;
+  /** 32 bytes of an Ed25519 key; a witness may have 1,312 of an ML-DSA-44 key instead. */
   readonly publicKey: Uint8Array;
 }
 
@@ -24,21 +25,23 @@ export function verifierKey(name: string, publicKey: Uint8Array): string {
 
 /** @throws note_invalid for every text that `verifierKey` would not write */
 export function parseVerifierKey(text: string): VerifierKey {
-  return readKey(text, verifierKey);
+  return readKey(text, verifierKey, [32]);
 }
 
 /**
- * Reads the text of a verifier key, whose public key has 32 bytes.
+ * Reads the text of a verifier key.
  * @param write formats a key of the type that is expected
+ * @param lengths of the public keys that it has, in bytes
  * @throws note_invalid for every text that `write` would not write
  */
-export function readKey(text: string, write: typeof verifierKey): VerifierKey {
+export function readKey(text: string, write: typeof verifierKey, lengths: readonly number[]): VerifierKey {
   const [, name = '', encoded = ''] = /^([^+]+)\+[0-9a-f]{8}\+(\S+)$/.exec(text) ?? [];
-  const bytes = fromBase64(encoded);
-  if (bytes?.length !== 33) throw invalid('Expected a key as <name>+<8 hex>+<base64 of 33 bytes>.');
-  const publicKey = bytes.slice(1);
-  if (write(name, publicKey) !== text)
-    throw invalid('The key id does not match the name and the Ed25519 key.');
+  const publicKey = fromBase64(encoded)?.slice(1);
+  if (publicKey === undefined || !lengths.includes(publicKey.length)) {
+    const bytes = lengths.map((length) => length + 1).join(' or ');
+    throw invalid(`Expected a key as <name>+<8 hex>+<base64 of ${bytes} bytes>.`);
+  }
+  if (write(name, publicKey) !== text) throw invalid('The key id does not match the name and the key.');
   return { name, publicKey };
 }
 

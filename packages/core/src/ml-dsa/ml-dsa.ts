@@ -1,25 +1,66 @@
 import { ml_dsa44, ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
+import { nodeCrypto } from '../ed25519/engines.ts';
+import type { NodeCrypto } from '../ed25519/node-engine.ts';
+import { concatBytes } from '../encoding/bytes.ts';
+import { fromHex } from '../encoding/hex.ts';
 
 /** A parameter set of ML-DSA (FIPS 204, section 4) with its sizes in bytes. */
 export interface MlDsaSet {
   readonly publicKeyBytes: number;
   readonly signatureBytes: number;
-  readonly verify: (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
+  /** The DER that precedes a public key (RFC 9881, section 4). */
+  readonly spkiPrefix: Uint8Array;
+  readonly verifyInJavaScript: (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
 }
 
-export const ML_DSA_44: MlDsaSet = { publicKeyBytes: 1312, signatureBytes: 2420, verify: ml_dsa44.verify };
-export const ML_DSA_65: MlDsaSet = { publicKeyBytes: 1952, signatureBytes: 3309, verify: ml_dsa65.verify };
+export const ML_DSA_44: MlDsaSet = {
+  publicKeyBytes: 1312,
+  signatureBytes: 2420,
+  spkiPrefix: fromHex('30820532300b06096086480165030403110382052100'),
+  verifyInJavaScript: ml_dsa44.verify,
+};
+export const ML_DSA_65: MlDsaSet = {
+  publicKeyBytes: 1952,
+  signatureBytes: 3309,
+  spkiPrefix: fromHex('308207b2300b0609608648016503040312038207a100'),
+  verifyInJavaScript: ml_dsa65.verify,
+};
+
+/** Verifies what has the right lengths. */
+type Verify = (set: MlDsaSet, key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+
+let chosen: Verify | undefined;
 
 /**
- * Verifies a pure ML-DSA signature with the empty context (FIPS 204, algorithm 3). Keys and signatures of another
- * length are false, not an error.
+ * Verifies a pure ML-DSA signature with the empty context (FIPS 204, algorithm 3): by OpenSSL in Node and whatever has its modules
+ * with ML-DSA, else in JavaScript. Keys and signatures of another length are false, not an error.
  */
 export function verifyMlDsa(
-  { publicKeyBytes, signatureBytes, verify }: MlDsaSet,
+  set: MlDsaSet,
   publicKey: Uint8Array,
   message: Uint8Array,
   signature: Uint8Array,
 ): boolean {
-  if (publicKey.length !== publicKeyBytes || signature.length !== signatureBytes) return false;
-  return verify(signature, message, publicKey);
+  if (publicKey.length !== set.publicKeyBytes || signature.length !== set.signatureBytes) return false;
+  chosen ??= openSslMlDsa() ?? javaScriptMlDsa;
+  return chosen(set, publicKey, message, signature);
+}
+
+export const javaScriptMlDsa: Verify = (set, publicKey, message, signature) =>
+  set.verifyInJavaScript(signature, message, publicKey);
+
+/** Null where there is no OpenSSL with ML-DSA, which is tried once. */
+export function openSslMlDsa(): Verify | null {
+  const crypto = nodeCrypto() as NodeCrypto<object> | undefined;
+  if (crypto === undefined) return null;
+  const keyObject = ({ spkiPrefix }: MlDsaSet, publicKey: Uint8Array): object =>
+    crypto.createPublicKey({ key: concatBytes(spkiPrefix, publicKey), format: 'der', type: 'spki' });
+  try {
+    // Any bytes are a public key (FIPS 204, algorithm 23).
+    keyObject(ML_DSA_44, new Uint8Array(ML_DSA_44.publicKeyBytes));
+  } catch {
+    return null;
+  }
+  return (set, publicKey, message, signature) =>
+    crypto.verify(null, message, keyObject(set, publicKey), signature);
 }

@@ -9,8 +9,8 @@ import {
   openCheckpoint,
   parseCheckpointText,
 } from '../log/checkpoint.ts';
-import { COSIGNATURE, cosignedAt } from '../log/cosignature.ts';
-import { type Note, noteKeyHash, parseNote } from '../log/note.ts';
+import { cosignatureKeyHash, cosignedAt } from '../log/cosignature.ts';
+import { type Note, parseNote } from '../log/note.ts';
 import { type Check, passed, unchecked } from '../receipts/family.ts';
 import { type AnchorAuthority, logsOf } from '../trust/authority.ts';
 import type { Rules } from './rules.ts';
@@ -124,7 +124,7 @@ async function cosignersOf(
   const cosigned = await Promise.all(
     witnesses.map(async ({ name, key }) => {
       if (key === null) return [];
-      const keyHash = noteKeyHash(key.name, COSIGNATURE, key.publicKey);
+      const keyHash = cosignatureKeyHash(key.name, key.publicKey);
       const own = signatures.filter((line) => isBy(line, key.name, keyHash));
       if (own.length === 0) return [];
       if ((await cosignedAt(text, own, key, engine)) !== null) return [name];

@@ -4,7 +4,7 @@ import { utf8 } from '../encoding/bytes.ts';
 import { toHex } from '../encoding/hex.ts';
 import type { AnchorVerdict } from '../log/anchor-checks.ts';
 import type { LogKey } from '../log/checkpoint.ts';
-import { COSIGNATURE } from '../log/cosignature.ts';
+import { COSIGNATURE, cosignatureType, ML_DSA_COSIGNATURE } from '../log/cosignature.ts';
 import { ED25519, nameSyntax, noteKeyHash } from '../log/note.ts';
 import type { VerifierKey } from '../log/verifier-key.ts';
 import type { Check } from '../receipts/family.ts';
@@ -151,10 +151,11 @@ class PolicyReader {
     if (read.type === ED25519) {
       throw refuse(
         'key_type',
-        `The key of ${name} is of type 0x01, which signs notes; a witness's is of type 0x04.`,
+        `The key of ${name} is of type 0x01, which signs notes; a witness's is of type 0x04 or 0x06.`,
       );
     }
-    const key = knownKey(read, COSIGNATURE, refuse);
+    const key =
+      read.type === ML_DSA_COSIGNATURE ? mlDsaKey(read, refuse) : knownKey(read, COSIGNATURE, refuse);
     this.#witnesses.push({ name, key });
     if (key === null) this.#findings.push(unknownType(line, `the witness ${name}`, read.type));
   }
@@ -223,6 +224,12 @@ function knownKey({ name, type, publicKey }: TypedKey, expected: number, refuse:
   const fault = publicKey.length === 32 ? publicKeyFault(publicKey) : 'is not 32 bytes';
   if (fault === undefined) return { name, publicKey };
   throw refuse('key_malformed', `The public key of ${name} ${fault}.`);
+}
+
+/** The key of a witness that cosigns by ML-DSA-44. @throws PolicyFault for one of another length */
+function mlDsaKey({ name, publicKey }: TypedKey, refuse: Refuse): VerifierKey {
+  if (cosignatureType(publicKey) === ML_DSA_COSIGNATURE) return { name, publicKey };
+  throw refuse('key_malformed', `The public key of ${name} is not 1312 bytes.`);
 }
 
 function unknownType(line: number, whose: string, type: number): string {

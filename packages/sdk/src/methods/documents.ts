@@ -977,7 +977,7 @@ export interface LogStatus {
     /** The account that posts. */
     readonly address: string;
   } | null;
-  /** The keys of the witnesses that are asked to cosign checkpoints: C2SP verifier keys of type 0x04. */
+  /** The keys of the witnesses that are asked to cosign checkpoints: C2SP verifier keys of type 0x04, or 0x06 for ML-DSA-44. */
   readonly witnesses: readonly string[];
 }
 /** A DID that is registered. */

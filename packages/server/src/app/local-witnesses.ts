@@ -74,7 +74,10 @@ async function openLocalWitnesses(dataDir: string, log: LogKey, clock: () => num
   for (const { config, signer } of local) {
     const { name } = config;
     const state = await openWitnessState(join(folderIn(dataDir), `${name}.state.json`));
-    handlers.set(`${config.url}/add-checkpoint`, createWitness({ name, signer, logs: [log], state, clock }));
+    handlers.set(
+      `${config.url}/add-checkpoint`,
+      createWitness({ name, signers: [signer], logs: [log], state, clock }),
+    );
   }
   return {
     witnesses: local.map(({ config }) => config),

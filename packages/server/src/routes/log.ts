@@ -68,7 +68,7 @@ function status({ log, logKey, chain, config }: Needs): Endpoint {
             witnesses: z
               .array(z.string())
               .describe(
-                'The keys of the witnesses that are asked to cosign checkpoints: C2SP verifier keys of type 0x04.',
+                'The keys of the witnesses that are asked to cosign checkpoints: C2SP verifier keys of type 0x04, or 0x06 for ML-DSA-44.',
               ),
           })
           .openapi('LogStatus', { description: 'How far the anchor log is. Nothing of it is signed.' }),

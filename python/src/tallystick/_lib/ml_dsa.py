@@ -7,6 +7,11 @@ from typing import Protocol
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 
 
+def has_ml_dsa() -> bool:
+    """Returns whether the installed ``cryptography`` verifies ML-DSA: release 47 or later."""
+    return verify_ml_dsa_44(bytes(1312), b"", bytes(2420)) is not None
+
+
 def verify_ml_dsa_44(public_key: bytes, message: bytes, signature: bytes) -> bool | None:
     """As ``verify_ml_dsa_65``, with the smaller parameters."""
     try:

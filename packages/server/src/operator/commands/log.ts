@@ -26,7 +26,7 @@ export function logCommands(log: Command, finish: (exit: Exit) => void): void {
 
   operatorCommand(log, 'witness')
     .description(
-      'Runs a C2SP tlog-witness until SIGTERM or SIGINT: it cosigns a log’s checkpoint once that is proved to extend the last one cosigned. Prints the witness’s verifier key.',
+      'Runs a C2SP tlog-witness until SIGTERM or SIGINT: it cosigns a log’s checkpoint once that is proved to extend the last one cosigned. Prints the witness’s verifier keys, one a line.',
     )
     .requiredOption('--name <name>', 'the witness’s name, such as witness.example.com', keyName)
     .requiredOption('--key <file>', 'your key file (tally keys generate), used for this witness only')
@@ -37,7 +37,8 @@ export function logCommands(log: Command, finish: (exit: Exit) => void): void {
     )
     .requiredOption('--listen <host:port>', 'where it answers; port 0 for any free one', address)
     .requiredOption('--state <file>', 'file with what it cosigned last; never restore an older copy')
-    .option('--json', "the witness's name, key and address as JSON, once it is ready")
+    .option('--ml-dsa', 'cosign by ML-DSA-44 too, with a key that is made from the same file (experimental)')
+    .option('--json', "the witness's keys and address as JSON, once it is ready")
     .addHelpText('after', WITNESS_HELP)
     .action(async (options: WitnessOptions) => (await import('../witness.ts')).witness(options));
 

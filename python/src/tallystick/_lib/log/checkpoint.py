@@ -1,4 +1,4 @@
-"""Checkpoints (C2SP tlog-checkpoint) and witnesses' cosignatures (C2SP tlog-cosignature)."""
+"""Checkpoints (C2SP tlog-checkpoint)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from ..ed25519 import verify_ed25519
 from ..encoding import from_base64
 from ..errors import TallyError
 from .note import ED25519, note_key_hash, parse_note
-
-COSIGNATURE = 0x04
-"""The signature type of timestamped Ed25519 cosignatures."""
 
 # Origin, size and root, and whatever extension lines another log adds; no line is empty.
 _TEXT = re.compile("([^\n]+)\n(0|[1-9][0-9]{0,15})\n([^\n]{44})\n(?:[^\n]+\n)*")
@@ -55,29 +52,6 @@ def open_checkpoint(note: str, *, origin: str, public_key: bytes) -> Checkpoint:
     if not all(verify_ed25519(public_key, signed, line.signature) for line in own):
         raise _unsigned(f"The signature of {origin} does not cover this checkpoint.")
     return checkpoint
-
-
-def check_cosignature(note: str, *, name: str, public_key: bytes) -> int | None:
-    """Returns when a witness cosigned the checkpoint, in Unix seconds: the latest time of several.
-
-    Returns ``None`` if it did not, or if a signature that claims to be the witness's is not valid.
-    Raises ``note_invalid``, ``checkpoint_invalid``.
-    """
-    parsed = parse_note(note)
-    parse_checkpoint_text(parsed.text)
-    key_hash = note_key_hash(name, COSIGNATURE, public_key)
-    latest: int | None = None
-    for line in parsed.signatures:
-        if not line.is_by(name, key_hash):
-            continue
-        time = int.from_bytes(line.signature[:8], "big")
-        signed = f"cosignature/v1\ntime {time}\n{parsed.text}".encode()
-        if len(line.signature) != 72 or time > MAX_SAFE_INTEGER:
-            return None
-        if not verify_ed25519(public_key, signed, line.signature[8:]):
-            return None
-        latest = max(latest or 0, time)
-    return latest
 
 
 def _unsigned(message: str) -> TallyError:

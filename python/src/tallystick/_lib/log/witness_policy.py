@@ -10,12 +10,14 @@ from typing import NamedTuple
 from ..ed25519 import public_key_fault
 from ..encoding import from_base64
 from ..errors import TallyError
-from .checkpoint import (
+from ..ml_dsa import has_ml_dsa
+from .checkpoint import Checkpoint, open_checkpoint, parse_checkpoint_text
+from .cosignature import (
     COSIGNATURE,
-    Checkpoint,
+    ML_DSA_COSIGNATURE,
     check_cosignature,
-    open_checkpoint,
-    parse_checkpoint_text,
+    cosignature_key_hash,
+    cosignature_type,
 )
 from .note import ED25519, is_key_name, note_key_hash, parse_note
 
@@ -62,7 +64,7 @@ class Witnessed:
 
 
 class NamedKey(NamedTuple):
-    """The name of a key, and its 32 bytes."""
+    """The name of a key, and its 32 bytes, or 1,312 of a witness's ML-DSA-44 key."""
 
     name: str
     public_key: bytes
@@ -241,10 +243,14 @@ class _Reader:
         if read.type == ED25519:
             message = (
                 f"The key of {name} is of type 0x01, which signs notes; "
-                "a witness's is of type 0x04."
+                "a witness's is of type 0x04 or 0x06."
             )
             raise self._fault("key_type", message)
-        self._witnesses.append((name, self._known_key(read, COSIGNATURE, f"the witness {name}")))
+        if read.type == ML_DSA_COSIGNATURE:
+            self._witnesses.append((name, self._ml_dsa_key(read, name)))
+        else:
+            key = self._known_key(read, COSIGNATURE, f"the witness {name}")
+            self._witnesses.append((name, key))
 
     def _add_group(self, name: str, threshold: str, members: Sequence[str]) -> None:
         for member in members:
@@ -303,6 +309,18 @@ class _Reader:
             raise self._fault("key_malformed", f"The public key of {key.name} {fault}.")
         return NamedKey(key.name, key.public_key)
 
+    def _ml_dsa_key(self, key: _TypedKey, witness: str) -> NamedKey | None:
+        if cosignature_type(key.public_key) != ML_DSA_COSIGNATURE:
+            message = f"The public key of {key.name} is not 1312 bytes."
+            raise self._fault("key_malformed", message)
+        if has_ml_dsa():
+            return NamedKey(key.name, key.public_key)
+        self._findings.append(
+            f"Line {self._line}: the key of the witness {witness} is of type 0x06, which takes "
+            "cryptography 47 or later, so it never counts."
+        )
+        return None
+
     def _threshold(self, text: str, members: int) -> int:
         if text == "any":
             return 1
@@ -333,7 +351,7 @@ def _has_cosigned(note: str, key: NamedKey) -> bool:
     """Raises for a cosignature that says to be of the key and is not good."""
     if check_cosignature(note, name=key.name, public_key=key.public_key) is not None:
         return True
-    key_hash = note_key_hash(key.name, COSIGNATURE, key.public_key)
+    key_hash = cosignature_key_hash(key.name, key.public_key)
     if not any(line.is_by(key.name, key_hash) for line in parse_note(note).signatures):
         return False
     message = f"The cosignature of {key.name} does not cover this checkpoint."
