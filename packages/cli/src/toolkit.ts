@@ -6,6 +6,7 @@ export { unreadable, unwritable, writeAtomically, writeOut } from './files.ts';
 export { nameOf, readBytes, readJson, readText } from './input.ts';
 export { readKeyFile, readSecretKey } from './key-file.ts';
 export { showCheckpoint } from './log/checkpoint.ts';
+export { seenHeads } from './log/seen-heads.ts';
 export { csvFields } from './meter/csv.ts';
 export { type Operator, operatorCommand } from './operator.ts';
 export { asUsage, EXIT, type Exit, paint, print, printJson, remark, UsageError } from './output.ts';

@@ -20,6 +20,7 @@ import { judgeForeign, readEntry, readKeys, withPins } from './foreign.ts';
 import { foreignHeadline, foreignLines } from './foreign-verdict.ts';
 import { nameOf, parseNamed, readBytes } from './input.ts';
 import { readIssuer } from './issuer-record.ts';
+import { keepHeads } from './log/seen-heads.ts';
 import { lineOfItem } from './meter/evidence.ts';
 import { watchedEvidence } from './meter/progress.ts';
 import {
@@ -219,6 +220,8 @@ async function verifyOneFile(file: string | ParsedReceipt, basis: Basis, add: Ad
     settlement: settlement?.transaction,
     witnessPolicy,
   });
+  if (found.verdict.checks.some(({ name, ok }) => name === 'anchor_checkpoint' && ok === true))
+    await keepHeads([anchor, receipt.json], trust.sources);
   const pinned = await withPins(found.verdict, basis.keys);
   const judged = { ...found, verdict: withLine(pinned, options.evidence) };
   const { checks = [], lines = [] } = add(receipt.json, judged.verdict);

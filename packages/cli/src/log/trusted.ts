@@ -27,6 +27,14 @@ export async function logTrust({ trust, root }: TrustOptions): Promise<readonly 
  * @throws note_invalid, checkpoint_invalid, checkpoint_signature_invalid
  */
 export async function openTrusted(note: string, sources: readonly TrustSource[]): Promise<Checkpoint> {
+  return (await openBySigner(note, sources)).checkpoint;
+}
+
+/** As `openTrusted`, with the key of the log that signed it. */
+export async function openBySigner(
+  note: string,
+  sources: readonly TrustSource[],
+): Promise<{ readonly log: LogKey; readonly checkpoint: Checkpoint }> {
   const { origin } = parseCheckpointText(parseNote(note).text);
   let fault = new TallyError(
     'checkpoint_signature_invalid',
@@ -34,7 +42,7 @@ export async function openTrusted(note: string, sources: readonly TrustSource[])
   );
   for (const log of sources.flatMap(logOf).filter((one) => one.origin === origin)) {
     try {
-      return await openCheckpoint(note, log);
+      return { log, checkpoint: await openCheckpoint(note, log) };
     } catch (error) {
       if (!(error instanceof TallyError)) throw error;
       fault = error;

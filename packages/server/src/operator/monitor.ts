@@ -9,6 +9,7 @@ import {
   printJson,
   readWitnessPolicy,
   remark,
+  seenHeads,
   unreadable,
   writeAtomically,
 } from '@tallystick/cli/toolkit';
@@ -45,10 +46,11 @@ export async function monitor(options: MonitorOptions): Promise<Exit> {
   const state = fileState(options.state);
   const policy = await readWitnessPolicy(options.witnessPolicy);
   const log = { origin: vkey.name, publicKey: vkey.publicKey };
+  const own = seenHeads(log);
   for (;;) {
     const look = async (): Promise<Sighting> => {
       // Before the log's own checkpoint is read: a log that grows meanwhile has not rolled back.
-      const others = await headsOfOthers(compare, vkey);
+      const others = await headsOfOthers(existsSync(own) ? [...compare, own] : compare, vkey);
       return followLog({ fetch, url, vkey, state, others });
     };
     const sighting = await sight(look, once === true);

@@ -1,22 +1,26 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import {
   CompactRange,
   checkCosignature,
+  cosignCheckpoint,
   createSigner,
   generateSecretKey,
   leafHash,
   nodeHash,
   type Signer,
   sha256,
+  sha256Hex,
   signCheckpoint,
   utf8,
   verifierKey,
   withSignature,
+  witnessKey,
 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bin, clean, type Ran, workspace } from '../../../cli/test/tally.ts';
@@ -109,6 +113,41 @@ describe('tally log monitor', () => {
     expect(JSON.parse(stdout)).toMatchObject({ proves_fork: true, kind: 'subtrees' });
     const nothing = await look('compares', '--compare', at('shown/notes.txt'));
     expect(nothing).toMatchObject({ code: 1, stderr: expect.stringMatching(/notes\.txt has no checkpoint/) });
+  });
+
+  test('holds the log to what receipts on this machine were verified with', async () => {
+    const seen = await show('a', 'b');
+    const folder = at(`home/heads/${sha256Hex(utf8(vkey())).slice(0, 16)}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'seen.txt'), seen);
+    await show('a', 'b', 'c');
+    expect(await look('own-heads')).toMatchObject({ code: 0 });
+    const later = await show('x', 'b', 'c');
+    const { code, stdout } = await look('own-heads-anew', '--json');
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, kind: 'fork', earlier: seen, later });
+    rmSync(folder, { recursive: true });
+  });
+
+  test('holds the log to a witness policy, and with --once ends with 3 where witnesses are missing', async () => {
+    const witness = await createSigner(generateSecretKey());
+    const policy = [`log ${vkey()}`, `witness w ${witnessKey('w.example', witness.publicKey)}`, 'quorum w'];
+    writeFileSync(at('policy.txt'), `${policy.join('\n')}\n`);
+    const witnessed = async (state: string) => {
+      const { code, stdout } = await look(state, '--witness-policy', at('policy.txt'), '--json');
+      return { code, witnessed: JSON.parse(stdout).witnessed };
+    };
+    const note = await show('a');
+    const missing = { required: 1, satisfied: false, by: [], of: 1 };
+    expect(await witnessed('unwitnessed')).toEqual({ code: 3, witnessed: missing });
+    const text = await look('unwitnessed', '--witness-policy', at('policy.txt'));
+    expect(text).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/UNWITNESSED.*: 0 of the 1 witnesses/),
+    });
+    const line = await cosignCheckpoint(note, { name: 'w.example', signer: witness }, 1_700_000_000);
+    pages.set('/checkpoint', withSignature(note, line));
+    const met = { required: 1, satisfied: true, by: ['w'], of: 1 };
+    expect(await witnessed('witnessed')).toEqual({ code: 0, witnessed: met });
   });
 
   test('without --once it follows until the fork', async () => {

@@ -92,6 +92,9 @@ Exit status: 1 when the log has forked or rolled back, against what was seen
 before or what others were shown, or shows what it has not signed; with --once,
 3 when the witnesses of --witness-policy are not enough.
 
+Besides what --compare names, the log is held to the checkpoints of anchors that
+tally verify found good on this machine, which it keeps in $TALLY_HOME/heads.
+
 Examples:
   $ tally log monitor --url https://api.example.com --state seen.txt \\
       --vkey "log.example.com+5f6d3a46+AYXKG9…"
