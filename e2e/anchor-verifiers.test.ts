@@ -1,4 +1,6 @@
-import { fromHex, type JsonObject, toHex } from '@tallystick/core';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fromHex, type JsonObject, toHex, witnessKey } from '@tallystick/core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type Chain,
@@ -23,6 +25,8 @@ interface Anchored {
 
 let chain: PostingChain;
 let bundle: string;
+/** That of both witnesses of the development service. */
+let policy: string;
 let one: Anchored;
 let other: Anchored;
 
@@ -45,6 +49,7 @@ beforeAll(async () => {
   one = await anchored('order 1');
   other = await anchored('order 2');
   bundle = await (await fetch(`${service.url}/.well-known/trust.json`)).text();
+  policy = readFileSync(join(dataDir, 'witness-policy.txt'), 'utf8');
   await service.kill('SIGTERM');
 });
 
@@ -103,6 +108,32 @@ describe.each(verifiers)('when the service is gone, %s', (_, verify, missing) =>
     },
   );
 });
+
+describe.each(verifiers.filter(([, verify]) => verify !== webPage))(
+  'with a witness policy, %s',
+  (_, verify, missing) => {
+    it.skipIf(missing !== null)('names who cosigned, and says whether they are enough', async () => {
+      const by = ['local-witness-1', 'local-witness-2'];
+      const { witnessed, issuer } = await verify(evidence({ policy }));
+      expect({ witnessed, issuer }).toMatchObject({
+        witnessed: { required: 2, satisfied: true, by, of: 2 },
+        issuer: { trusted: true },
+      });
+      const other = witnessKey(
+        'other.example',
+        fromHex('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a'),
+      );
+      const lacking = policy.replace(/^(witness local-witness-2) \S+$/m, `$1 ${other}`);
+      expect((await verify(evidence({ policy: lacking }))).witnessed).toEqual({
+        required: 2,
+        satisfied: false,
+        by: ['local-witness-1'],
+        of: 2,
+      });
+      expect((await verify(evidence())).witnessed).toBeNull();
+    });
+  },
+);
 
 describe.each(verifiers.filter(([, verify]) => verify !== webPage))(
   'with a node of the chain, %s',

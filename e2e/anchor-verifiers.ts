@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { AnchorTransaction } from '@tallystick/core';
-import { checkTrust, verifyReceipt } from '@tallystick/sdk';
+import type { AnchorTransaction, Witnessed } from '@tallystick/core';
+import { checkTrust, parseWitnessPolicy, verifyReceipt } from '@tallystick/sdk';
 import type { Browser } from 'playwright-core';
 import { afterAll } from 'vitest';
 import { builtPage } from '../packages/web/scripts/page.ts';
@@ -19,6 +19,8 @@ export interface Evidence {
   readonly bundle: string;
   /** The answers of a chain's node; if absent, the chain is not asked. */
   readonly chain?: Chain;
+  /** Text of a witness policy, which the page is not given here. */
+  readonly policy?: string;
 }
 
 export interface Chain {
@@ -32,15 +34,22 @@ export interface Verdict {
   readonly valid: boolean;
   readonly issuer: { readonly trusted: boolean };
   readonly checks: readonly { readonly name: string; readonly ok: boolean | null }[];
+  /** Null without a policy; absent from the page. */
+  readonly witnessed?: Witnessed | null;
 }
 
 export type Verifier = (evidence: Evidence) => Promise<Verdict>;
 
-export const typescriptSdk: Verifier = async ({ receipt, anchor, bundle, chain }) =>
-  verifyReceipt(receipt, { trust: await checkTrust(bundle), anchor, transaction: chain?.transaction });
+export const typescriptSdk: Verifier = async ({ receipt, anchor, bundle, chain, policy }) =>
+  verifyReceipt(receipt, {
+    trust: await checkTrust(bundle),
+    anchor,
+    transaction: chain?.transaction,
+    witnessPolicy: policy === undefined ? undefined : parseWitnessPolicy(policy),
+  });
 
 /** Verifies by the command line, which asks the node itself. */
-export const commandLine: Verifier = async ({ receipt, anchor, bundle, chain }) => {
+export const commandLine: Verifier = async ({ receipt, anchor, bundle, chain, policy }) => {
   const folder = temporaryFolder();
   const file = (name: string, content: string): string => {
     writeFileSync(join(folder, name), content);
@@ -49,7 +58,10 @@ export const commandLine: Verifier = async ({ receipt, anchor, bundle, chain }) 
   const args = ['verify', file('receipt.json', receipt), '--anchor', file('anchor.json', anchor), '--json'];
   const rpc = chain === undefined ? [] : ['--rpc', chain.rpcUrl];
   const trust = ['--trust', file('bundle.json', bundle)];
-  const { stdout } = await tally([...args, ...trust, ...rpc], { TALLY_HOME: join(folder, 'home') });
+  const witnesses = policy === undefined ? [] : ['--witness-policy', file('policy.txt', policy)];
+  const { stdout } = await tally([...args, ...trust, ...rpc, ...witnesses], {
+    TALLY_HOME: join(folder, 'home'),
+  });
   return JSON.parse(stdout);
 };
 
@@ -78,7 +90,7 @@ export const webPage: Verifier = async ({ receipt, anchor, bundle }) => {
 const SCRIPT = `
 import json, sys
 from datetime import datetime, timezone
-from tallystick import NOT_ASKED, AnchorTransaction, check_trust, verify
+from tallystick import NOT_ASKED, AnchorTransaction, check_trust, parse_witness_policy, verify
 
 given = json.load(sys.stdin)
 now = datetime.now(timezone.utc)
@@ -88,7 +100,8 @@ if isinstance(chain, dict):
     names = {"chainId": "chain_id", "txHash": "tx_hash", "blockHeight": "block_height",
              "blockTime": "block_time", "from": "sender", "data": "data"}
     chain = AnchorTransaction(**{names[name]: value for name, value in chain.items()})
-verdict = verify(given["receipt"], now=now, trust=trust, anchor=given["anchor"], transaction=chain)
+policy = parse_witness_policy(given["policy"]) if "policy" in given else None
+verdict = verify(given["receipt"], now=now, trust=trust, anchor=given["anchor"], transaction=chain, witness_policy=policy)
 print(json.dumps(verdict.to_json()))
 `;
 

@@ -5,6 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import {
   CompactRange,
   createSigner,
@@ -26,6 +27,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeSha256 } from '../packages/kit/src/crypto/node-sha256.ts';
 import { openTestChain } from '../packages/server/test/anchoring.ts';
 import { startAnvil, type TestAnvil } from '../packages/server/test/anvil.ts';
+import { builtPage } from '../packages/web/scripts/page.ts';
+import { launch, openAt } from '../packages/web/test/browser.ts';
 import { createKey, getJson, type Key, statusOf, until } from './log-client.ts';
 import { type PostingChain, startPostingChain } from './posting-chain.ts';
 import { type Env, post, type Served, serve, tally, temporaryFolder } from './process.ts';
@@ -142,28 +145,81 @@ it('forks the log: the monitor’s file convicts him', async () => {
   }
 });
 
-it('drops a receipt from a bundle: the bundle convicts him', async () => {
-  const tenant = (await tally(['tenant', 'create'], env)).stdout.trim();
-  const authorization = `Bearer ${(await tally(['tenant', 'key', tenant], env)).stdout.trim()}`;
-  const ids: string[] = [];
-  for (const input of ['one', 'two', 'three']) {
-    const { text } = await post(`${served.url}/tenants/${tenant}/receipts`, { input }, { authorization });
-    ids.push(JSON.parse(text).receipt.id);
+describe('makes an evidence bundle that is not what the stream counted: the bundle convicts him', () => {
+  /** A tenant with receipts over these inputs, whose heads count them all. */
+  async function room(...inputs: readonly string[]) {
+    const tenant = (await tally(['tenant', 'create'], env)).stdout.trim();
+    const authorization = `Bearer ${(await tally(['tenant', 'key', tenant], env)).stdout.trim()}`;
+    const ids: string[] = [];
+    for (const input of inputs) {
+      const { text } = await post(`${served.url}/tenants/${tenant}/receipts`, { input }, { authorization });
+      ids.push(JSON.parse(text).receipt.id);
+    }
+    const judged = async (name: string) => {
+      const answer = await fetch(`${served.url}/tenants/${tenant}/evidence`, { headers: { authorization } });
+      const bundle = written(name, new Uint8Array(await answer.arrayBuffer()));
+      const { code, stdout } = await verifier('evidence', 'verify', bundle, '--trust', trust, '--json');
+      return { code, ...JSON.parse(stdout) };
+    };
+    expect(await judged('whole.zip')).toMatchObject({ code: 0, completeness: { complete: true } });
+    return { tenant, ids, judged };
   }
-  const exported = async (name: string): Promise<string> => {
-    const answer = await fetch(`${served.url}/tenants/${tenant}/evidence`, { headers: { authorization } });
-    return written(name, new Uint8Array(await answer.arrayBuffer()));
-  };
-  const verify = (bundle: string) => verifier('evidence', 'verify', bundle, '--trust', trust, '--json');
-  expect(await verify(await exported('whole.zip'))).toMatchObject({ code: 0 });
-  const database = new DatabaseSync(join(file('data'), 'tally.db'), { timeout: 60_000 });
-  expect(database.prepare('DELETE FROM receipts WHERE id = ?').run(ids[1] ?? '').changes).toBe(1);
-  database.close();
-  const { code, stdout } = await verify(await exported('short.zip'));
-  expect(code).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({
-    intact: true,
-    completeness: { complete: false, faults: [{ kind: 'left_out', index: 2 }] },
+
+  /** What the page says of a bundle, offline. */
+  async function shownOf(bundle: string): Promise<{ readonly title: string; readonly complete: string }> {
+    const browser = await launch();
+    try {
+      const address = pathToFileURL(builtPage('evidence').pathname).href;
+      const { page: shown } = await openAt(browser, address, { offline: true });
+      await shown.setInputFiles('#bundle-file', bundle);
+      await shown.waitForSelector('#result .verdict h2');
+      const complete = await shown.innerText('#result [data-slot=complete]');
+      return { title: await shown.innerText('#result h2'), complete };
+    } finally {
+      await browser.close();
+    }
+  }
+
+  function falsify(change: (database: DatabaseSync) => void): void {
+    const database = new DatabaseSync(join(file('data'), 'tally.db'), { timeout: 60_000 });
+    change(database);
+    database.close();
+  }
+
+  it('a receipt is left out, and the page says so too', async () => {
+    const { ids, judged } = await room('one', 'two', 'three');
+    falsify((database) =>
+      expect(database.prepare('DELETE FROM receipts WHERE id = ?').run(ids[1] ?? '').changes).toBe(1),
+    );
+    expect(await judged('short.zip')).toMatchObject({
+      code: 1,
+      intact: true,
+      completeness: { complete: false, faults: [{ kind: 'left_out', index: 2 }] },
+    });
+    const shown = await shownOf(file('short.zip'));
+    expect(shown.title).toBe('Not complete');
+    expect(shown.complete).toContain(', number 2 of the stream, is not here.');
+    expect((await shownOf(file('whole.zip'))).title).not.toBe('Not complete');
+  });
+
+  it('two receipts are given in another order', async () => {
+    const { tenant, judged } = await room('seven', 'eight');
+    falsify((database) => {
+      const rounds = database
+        .prepare('SELECT stream, first, hashes FROM stream_rounds WHERE stream = ? ORDER BY first')
+        .all(`tenant:${tenant}`);
+      const [one, two] = rounds;
+      const write = database.prepare('UPDATE stream_rounds SET hashes = ? WHERE stream = ? AND first = ?');
+      for (const [place, hashes] of [
+        [one?.['first'], two?.['hashes']],
+        [two?.['first'], one?.['hashes']],
+      ])
+        expect(write.run(hashes as Uint8Array, `tenant:${tenant}`, Number(place)).changes).toBe(1);
+    });
+    expect(await judged('moved.zip')).toMatchObject({
+      code: 1,
+      completeness: { complete: false, faults: [{ kind: 'moved' }] },
+    });
   });
 });
 

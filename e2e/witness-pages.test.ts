@@ -222,6 +222,8 @@ describe('the page that verifies a bundle', () => {
     await verdict('unsure');
     expect(await page.innerText('#result h2')).toBe('Intact, but not witnessed');
     const missing = '1 of 2 witnesses (local-witness-2); not enough, at least 2 required';
+    const command = ['evidence', 'verify', at('bundle.zip'), '--witness-policy', withoutQuorum()];
+    expect((await tally(command, home)).code).toBe(3);
     expect(await page.innerText('#result')).toMatch(/(\d+) of \1 anchored receipts are not/);
     expect(await page.innerText('#result')).toContain(missing);
 

@@ -59,6 +59,18 @@ export async function earlierCases(receipt: JsonObject): Promise<AnchorCase[]> {
       ...replaced,
       authority: { ...replaced.authority, history: { logs: [], chains: [account] } },
     }),
+    good(
+      'another chain today',
+      'The service went to another chain; its anchors of before are on the old one.',
+      {
+        ...given,
+        authority: {
+          ...present,
+          chain: { network: 'optimism', chain_id: 10, address: present.chain.address },
+          history: { logs: [log], chains: [account] },
+        },
+      },
+    ),
     good('posted in the first second', 'valid_from is inclusive.', knowing({}, { valid_from: POSTED })),
     good('start not known', 'Nothing bounds it.', knowing({ valid_from: null }, { valid_from: null })),
     good('last size not known', 'Only the posting is dated.', knowing({ last_size: null }, {}), [LOG]),

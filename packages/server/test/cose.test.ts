@@ -56,31 +56,36 @@ describe.each(DATABASES)('COSE and SCITT on %s', (database) => {
       return bytes;
     }, 60_000);
 
+  /** Verifies by implementations of others: the path by one, the signature over the root that it leads to by another. */
+  async function verifierOfOthers() {
+    const { bytes } = await download('/.well-known/scitt-keys');
+    const [published] = decode(bytes, { useMaps: true }) as Map<number, Uint8Array>[];
+    const coseKey = await new COSEKey(published as never).toKeyLike();
+    const verify = async (receipt: Uint8Array, hash: Uint8Array): Promise<void> => {
+      let root: Uint8Array | undefined;
+      await transmute.receipt.inclusion.verify({
+        entry: leafHash(hash),
+        receipt: transmute.cbor.toArrayBuffer(receipt),
+        verifier: {
+          verify: async ({ payload }: { payload: Uint8Array }) => {
+            root = new Uint8Array(payload);
+          },
+        } as never,
+      });
+      await Sign1.decode(receipt).verify(coseKey, { detachedPayload: root! });
+    };
+    return { published, verify };
+  }
+
   it('gives a receipt that implementations of others verify, under the published key', async () => {
     const hash = hashOf('cose');
     const sent = await service.post('/v1/anchor', { canonical_sha256: hash }, key);
     const { anchor_ref } = sent.json as { anchor_ref: string };
     const receipt = await covered(`/v1/anchor/${encodeURIComponent(anchor_ref)}/receipt.cbor`);
 
-    const { bytes } = await download('/.well-known/scitt-keys');
-    const [published] = decode(bytes, { useMaps: true }) as Map<number, Uint8Array>[];
-    const coseKey = new COSEKey(published as never);
-    const message = Sign1.decode(receipt);
-    const entry = leafHash(Buffer.from(hash, 'base64url'));
-    let root: Uint8Array | undefined;
-    await transmute.receipt.inclusion.verify({
-      entry,
-      receipt: transmute.cbor.toArrayBuffer(receipt),
-      verifier: {
-        verify: async ({ payload }: { payload: Uint8Array }) => {
-          root = new Uint8Array(payload);
-        },
-      } as never,
-    });
-    await message.verify(await coseKey.toKeyLike(), { detachedPayload: root! });
-    await expect(
-      message.verify(await coseKey.toKeyLike(), { detachedPayload: randomBytes(32) }),
-    ).rejects.toThrow('signature verification failed');
+    const { published, verify } = await verifierOfOthers();
+    await verify(receipt, Buffer.from(hash, 'base64url'));
+    await expect(verify(receipt, randomBytes(32))).rejects.toThrow('signature verification failed');
 
     const one = await download(`/.well-known/scitt-keys/${toBase64url(published!.get(2)!)}`);
     expect(decode(one.bytes, { useMaps: true })).toEqual(published);
@@ -125,6 +130,9 @@ describe.each(DATABASES)('COSE and SCITT on %s', (database) => {
       entry: hash,
     });
     expect(verdict).toMatchObject({ valid: true, issuer: { trusted: true } });
+    const { verify } = await verifierOfOthers();
+    await verify(receipt, hash);
+    await expect(verify(receipt, randomBytes(32))).rejects.toThrow('signature verification failed');
   });
 
   it('refuses a statement that nobody known signed, and takes nothing of it', async () => {

@@ -122,6 +122,23 @@ describe.each(DATABASES)('completeness on %s', (database) => {
     const { completeness } = await verdictOf((await evidenceOf(service, tenant)).bytes);
     expect(completeness).toMatchObject({ complete: false, faults: [{ kind: 'left_out', index: 4 }] });
   });
+
+  it('names a receipt that the service adds to a bundle', async () => {
+    await start(database);
+    await emit('first');
+    const other = await newTenant(service);
+    await service.post(`/tenants/${other.id}/receipts`, { input: 'of somebody else' }, other.headers);
+    service.clock.advance(DAY / 24);
+    await emit('second');
+    const { tenants } = service.services.store;
+    const room = tenants.room.bind(tenants);
+    tenants.room = async (of, ...rest) =>
+      [...(await room(of, ...rest)), ...(await room(other.id, ...rest))].toSorted(
+        (one, two) => one.issuedAt - two.issuedAt || (one.id < two.id ? -1 : 1),
+      );
+    const { completeness } = await verdictOf((await evidenceOf(service, tenant)).bytes);
+    expect(completeness).toMatchObject({ complete: false, faults: [{ kind: 'added', index: null }] });
+  });
 });
 
 describe('an export', () => {

@@ -1,4 +1,14 @@
-import { checkTrustBundle, judgeStream, readStreamHead, type StreamHead, trustOf } from '@tallystick/core';
+import {
+  checkTrustBundle,
+  createSigner,
+  generateSecretKey,
+  judgeStream,
+  readStreamHead,
+  type StreamHead,
+  signRequest,
+  trustOf,
+  utf8,
+} from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   apiKey,
@@ -44,5 +54,34 @@ describe.each(DATABASES)('a stream on %s', (database) => {
     expect(judgeStream({ heads, from: 0, hashes, given: given.slice(1) }).faults).toMatchObject([
       { kind: 'left_out', index: 1 },
     ]);
+  });
+
+  it('counts what a DID was issued, for its signed requests alone', async () => {
+    service = await startTestService({ database, clock: runningClock() });
+    const signer = await createSigner(generateSecretKey());
+    let requests = 0;
+    const headersFor = async (method: string, path: string, body = '') => {
+      const request = { method, url: new URL(service.config.receiptsUrl + path), body: utf8(body) };
+      requests += 1;
+      const created = Math.floor(service.clock() / 1000);
+      return signRequest(request, { did: signer.keyId, signer }, { created, nonce: `${requests}` });
+    };
+    const asked = async (method: 'get' | 'post', path: string, body?: string) => {
+      const headers = await headersFor(method.toUpperCase(), path, body);
+      return method === 'get' ? service.get(path, headers) : service.post(path, body, headers);
+    };
+    const emit = (input: string) =>
+      asked('post', '/v1/receipt/emit?profile=standard', JSON.stringify({ input }));
+    expect((await asked('post', '/v1/stream/heads')).json).toMatchObject({ count: 0 });
+    for (const input of ['one', 'two']) expect((await emit(input)).status).toBe(200);
+    expect((await asked('post', '/v1/stream/heads')).json).toMatchObject({ count: 2 });
+    expect((await asked('get', '/v1/stream')).json).toMatchObject({
+      stream: expect.stringContaining(signer.keyId),
+      count: 2,
+      hashes: [expect.stringMatching(/^[0-9a-f]{64}$/), expect.any(String)],
+    });
+    // The name alone opens nothing.
+    const named = await service.get('/v1/stream', { 'x-agent-did': signer.keyId });
+    expect(named.status).toBeGreaterThanOrEqual(400);
   });
 });
