@@ -1,6 +1,5 @@
 import type { JsonObject } from '@tallystick/core';
 import type { MemberTier, NanoUsdc } from '@tallystick/ledger';
-import { formatUsdc } from '@tallystick/ledger';
 import type { Price } from './catalogue/catalogue.ts';
 import { type Bill, type TokenPrices, tariffFor } from './token-prices.ts';
 import type { Usage } from './types.ts';
@@ -22,13 +21,23 @@ export interface Billed {
 
 /** An amount in decimal USDC with nine places, and as an integer of nano-USDC: both texts, since JSON has only doubles. */
 export function money(nanoUsdc: NanoUsdc): { usdc: string; nano: string } {
-  const text = formatUsdc(nanoUsdc);
-  const [whole = '0', fraction = ''] = text.split('.');
-  return { usdc: `${whole}.${fraction.padEnd(9, '0')}`, nano: String(nanoUsdc) };
+  const nano = String(nanoUsdc);
+  const [sign, amount] = nanoUsdc < 0n ? ['-', nano.slice(1)] : ['', nano];
+  const digits = amount.padStart(10, '0');
+  return { usdc: `${sign}${digits.slice(0, -9)}.${digits.slice(-9)}`, nano };
 }
 
+/** Documents of prices: those of the catalogue stand in the bills of many calls. */
+const priceDocuments = new WeakMap<TokenPrices, ReturnType<typeof newPriceDocument>>();
+
 /** Prices for 1,000,000 tokens. */
-export function priceDocument(price: TokenPrices) {
+export function priceDocument(price: TokenPrices): ReturnType<typeof newPriceDocument> {
+  const document = priceDocuments.get(price) ?? newPriceDocument(price);
+  priceDocuments.set(price, document);
+  return document;
+}
+
+function newPriceDocument(price: TokenPrices) {
   return {
     input: money(price.inputPerMTok),
     output: money(price.outputPerMTok),

@@ -48,7 +48,12 @@ export function medianOf(spread: Spread): number | null {
   return null;
 }
 
-export function addSpread(one: Spread, oneShare: number, other: Spread, otherShare: number): Spread {
+export function addSpread(
+  one: Spread,
+  oneShare: number,
+  other: Spread,
+  otherShare: number,
+): Map<number, number> {
   const both = new Map<number, number>();
   for (const [spread, part] of [
     [one, oneShare],

@@ -2,7 +2,15 @@ import { X402 } from '@tallystick/ledger';
 import type { PromptKind } from './kinds.ts';
 import { type Learned, learnedFrom, NOTHING_LEARNED } from './learned.ts';
 import type { LearningStore, RateableCall, RatedCall, Rating } from './learning-store.ts';
-import { formatMeasurement, type Measurement, measurementOf, merge, readMeasurement } from './measurement.ts';
+import {
+  formatMeasurement,
+  type Measurement,
+  measurementOf,
+  merge,
+  type OwnMeasurement,
+  observe,
+  readMeasurement,
+} from './measurement.ts';
 import { observationOf, type SettledCall } from './settled-call.ts';
 
 /** Seconds by which the clocks of processes may differ. */
@@ -20,7 +28,7 @@ export class Learning {
   /** What was stored last, by model, as text and as read. */
   readonly #shared = new Map<string, { readonly state: string; readonly measurement: Measurement }>();
   /** Of this process, and not stored yet. One entry for each model of the catalogue at most. */
-  #pending = new Map<string, Measurement>();
+  #pending = new Map<string, OwnMeasurement>();
   #rateable: RateableCall[] = [];
   #read = 0;
   #readTo = 0;
@@ -46,7 +54,9 @@ export class Learning {
     const model = call.model.id;
     const now = this.#now();
     const observation = observationOf(call, this.#kindOf(call), this.#learned);
-    this.#add(model, measurementOf(observation, now));
+    const pending = this.#pending.get(model);
+    if (pending?.at === now) observe(pending, observation);
+    else this.#add(model, measurementOf(observation, now));
     const { account, arm } = call.lesson;
     // Whoever pays by x402 without a name can't be told from another.
     const canBeRated = this.#ratingSeconds > 0 && account !== X402 && this.#rateable.length < MOST_RATEABLE;
@@ -98,8 +108,9 @@ export class Learning {
     this.#learned = learnedFrom(new Map(measured));
   }
 
-  #add(model: string, measurement: Measurement): void {
-    this.#pending.set(model, merge(this.#pending.get(model) ?? null, measurement));
+  #add(model: string, measurement: OwnMeasurement): void {
+    const pending = this.#pending.get(model);
+    this.#pending.set(model, pending === undefined ? measurement : merge(pending, measurement));
   }
 
   /** Null for a prompt that is not worth reading. */
@@ -115,5 +126,6 @@ export class Learning {
 
 function merged(state: string | null, more: Measurement | undefined): string {
   if (more === undefined) throw new RangeError('Only what was asked for is merged.');
-  return formatMeasurement(merge(state === null ? null : readMeasurement(state), more));
+  const before = state === null ? null : readMeasurement(state);
+  return formatMeasurement(before === null ? more : merge(before, more));
 }

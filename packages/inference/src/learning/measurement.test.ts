@@ -9,6 +9,7 @@ import {
   measurementOf,
   merge,
   type Observation,
+  observe,
   readMeasurement,
 } from './measurement.ts';
 
@@ -42,6 +43,18 @@ function sumOf(calls: readonly (readonly [Observation, number])[]): Measurement 
   const each = calls.map(([one, after]) => measurementOf(one, NOW + after));
   return each.reduce((sum, one) => merge(sum, one));
 }
+
+it('takes observations of its moment in place as it would be merged with them', () => {
+  fc.assert(
+    fc.property(observations, (calls) => {
+      const [[first] = [call()], ...more] = calls;
+      const inPlace = measurementOf(first, NOW);
+      for (const [one] of more) observe(inPlace, one);
+      const merged = sumOf(calls.map(([one]) => [one, 0] as const));
+      expect(numbersOf(inPlace)).toEqual(numbersOf(merged));
+    }),
+  );
+});
 
 /** The numbers of a measurement, which rounding may change a little. */
 function numbersOf(measurement: Measurement): Record<string, number> {

@@ -31,6 +31,15 @@ export interface Measurement {
   readonly speedOf: ReadonlyMap<PromptKind, Sums>;
 }
 
+/** A measurement that whoever holds it may add to. */
+export interface OwnMeasurement extends Measurement {
+  readonly lengths: Map<PromptKind | 'any', Sums>;
+  readonly firstByte: Map<number, number>;
+  readonly speed: Map<number, number>;
+  readonly firstByteOf: Map<PromptKind, Sums>;
+  readonly speedOf: Map<PromptKind, Sums>;
+}
+
 /** Seconds after which a length counts for half: what models are asked changes slowly. */
 const LENGTH_HALF_LIFE = 7 * 86_400;
 /** Seconds after which a time counts for half: a provider's load changes within the day. */
@@ -39,28 +48,44 @@ const SPEED_HALF_LIFE = 3_600;
 /** Longest time, and highest speed, that is told apart. */
 const MOST = 3_600_000;
 
-export function measurementOf(
-  { kind, tokens, firstByteMs, tokensPerSecond }: Observation,
-  at: number,
-): Measurement {
-  return {
+export function measurementOf(observation: Observation, at: number): OwnMeasurement {
+  const none = {
     at,
-    lengths: new Map(tokens === null ? [] : [[kind ?? 'any', { weight: 1, sum: tokens }]]),
-    firstByte: spreadOf(firstByteMs),
-    speed: spreadOf(tokensPerSecond),
-    firstByteOf: logarithmOf(kind, firstByteMs),
-    speedOf: logarithmOf(kind, tokensPerSecond),
+    lengths: new Map(),
+    firstByte: new Map(),
+    speed: new Map(),
+    firstByteOf: new Map(),
+    speedOf: new Map(),
   };
+  observe(none, observation);
+  return none;
 }
 
-function spreadOf(value: number | null): Spread {
-  return new Map(value === null ? [] : [[bucketOf(limited(value)), 1]]);
+/** Adds an observation of the moment of a measurement to it, which each call of a model does. */
+export function observe(
+  to: OwnMeasurement,
+  { kind, tokens, firstByteMs, tokensPerSecond }: Observation,
+): void {
+  if (tokens !== null) addOne(to.lengths, kind ?? 'any', tokens);
+  addTime(to.firstByte, to.firstByteOf, kind, firstByteMs);
+  addTime(to.speed, to.speedOf, kind, tokensPerSecond);
 }
 
-function logarithmOf(kind: PromptKind | null, value: number | null): ReadonlyMap<PromptKind, Sums> {
-  return new Map(
-    kind === null || value === null ? [] : [[kind, { weight: 1, sum: Math.log2(limited(value)) }]],
-  );
+function addTime(
+  spread: Map<number, number>,
+  byKind: Map<PromptKind, Sums>,
+  kind: PromptKind | null,
+  value: number | null,
+): void {
+  if (value === null) return;
+  const bucket = bucketOf(limited(value));
+  spread.set(bucket, (spread.get(bucket) ?? 0) + 1);
+  if (kind !== null) addOne(byKind, kind, Math.log2(limited(value)));
+}
+
+function addOne<Kind>(to: Map<Kind, Sums>, kind: Kind, value: number): void {
+  const { weight = 0, sum = 0 } = to.get(kind) ?? {};
+  to.set(kind, { weight: weight + 1, sum: sum + value });
 }
 
 function limited(value: number): number {
@@ -68,8 +93,7 @@ function limited(value: number): number {
 }
 
 /** Both together, as of the later moment. The order of merging does not matter, but for rounding. */
-export function merge(one: Measurement | null, other: Measurement): Measurement {
-  if (one === null) return other;
+export function merge(one: Measurement, other: Measurement): OwnMeasurement {
   const at = Math.max(one.at, other.at);
   const shares = (halfLife: number) =>
     [share(at - one.at, halfLife), share(at - other.at, halfLife)] as const;
@@ -80,7 +104,7 @@ export function merge(one: Measurement | null, other: Measurement): Measurement 
     some: ReadonlyMap<Kind, Sums>,
     more: ReadonlyMap<Kind, Sums>,
     [someShare, moreShare]: readonly [number, number],
-  ): ReadonlyMap<Kind, Sums> => {
+  ): Map<Kind, Sums> => {
     const sums = kinds.map(
       (kind) => [kind, addSums(some.get(kind), someShare, more.get(kind), moreShare)] as const,
     );

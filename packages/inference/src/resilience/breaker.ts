@@ -75,7 +75,8 @@ export class Breaker {
 
   #record(at: number, failed: boolean): void {
     const since = at - this.#policy.windowMs;
-    this.#outcomes = this.#outcomes.filter((outcome) => outcome.at > since).slice(1 - maxOutcomes);
+    while ((this.#outcomes[0]?.at ?? at) <= since || this.#outcomes.length >= maxOutcomes)
+      this.#outcomes.shift();
     this.#outcomes.push({ at, failed });
   }
 }

@@ -29,7 +29,7 @@ export function filter(inputs: RouteInputs): Filtered {
   const excluded = new Map<string, Excluded>();
   for (const { name, passes, error } of FILTERS) {
     // Usually all pass.
-    if (candidates.length > 0 && candidates.every((candidate) => passes(candidate, inputs))) continue;
+    if (candidates.length > 0 && allPass(candidates, passes, inputs)) continue;
     const left = candidates.filter((candidate) => passes(candidate, inputs));
     if (left.length === 0) {
       if (error === null) continue;
@@ -47,6 +47,16 @@ export function filter(inputs: RouteInputs): Filtered {
   );
   for (const { candidate, cost } of priced) if (cost > limit) excluded.set(candidate.model, 'budget');
   return { candidates: candidates.filter(({ model }) => !excluded.has(model)), excluded };
+}
+
+/** A loop instead of `every`: every call asks this of every filter, and each closure would be garbage. */
+function allPass(
+  candidates: readonly CandidateRecord[],
+  passes: Filter['passes'],
+  inputs: RouteInputs,
+): boolean {
+  for (const candidate of candidates) if (!passes(candidate, inputs)) return false;
+  return true;
 }
 
 /** Whether a preference names the candidate: by its provider, or by its model. */
