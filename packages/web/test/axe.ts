@@ -10,6 +10,13 @@ export const LOOKS = [
   [1440, 'dark'],
 ] as const;
 
+/** Each width and each colour scheme of the console. `npm run bench -- console` has all six, with pictures. */
+export const CONSOLE_LOOKS = [
+  [1440, 'light'],
+  [768, 'dark'],
+  [390, 'light'],
+] as const;
+
 export function lookOf(width: number, colorScheme: 'light' | 'dark'): BrowserContextOptions {
   return { viewport: { width, height: 800 }, colorScheme, reducedMotion: 'reduce' };
 }

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import decodeQr from 'qr/decode.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newTenant } from '../../server/test/tenant.ts';
-import { expectAccessible, lookOf } from './axe.ts';
+import { CONSOLE_LOOKS, expectAccessible, lookOf } from './axe.ts';
 import { launch, type Opened, openAt } from './browser.ts';
 import { type AccountSite, startAccountSite } from './console-account-site.ts';
 
@@ -69,12 +69,7 @@ const STATES: readonly (readonly [path: string, until: string, ...press: string[
   ['/members', '.list tbody tr, .empty', '.title .primary'],
 ];
 
-describe.each([
-  [1440, 'light'],
-  [1440, 'dark'],
-  [768, 'light'],
-  [390, 'dark'],
-] as const)('at %i px, %s', (width, look) => {
+describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, look) => {
   test.each(STATES)(
     '%s, then %s: nothing for axe, nothing moves, nothing from elsewhere',
     async (path, until, ...press) => {

@@ -9,7 +9,7 @@ import {
   type TestService,
 } from '../../server/test/service.ts';
 import { newTenant } from '../../server/test/tenant.ts';
-import { expectAccessible, lookOf } from './axe.ts';
+import { CONSOLE_LOOKS, expectAccessible, lookOf } from './axe.ts';
 import { keysHeard, launch, type Opened, openAt } from './browser.ts';
 import { stubCalls } from './console-calls.ts';
 import { measureShifts, shifted } from './shifts.ts';
@@ -50,12 +50,7 @@ const activeText = (page: Page): Promise<string | null> =>
   page.evaluate(() => document.activeElement?.textContent ?? null);
 const times = (page: Page): Promise<string[]> => page.locator('a.row').allTextContents();
 
-describe.each([
-  [1440, 'light'],
-  [1440, 'dark'],
-  [768, 'light'],
-  [390, 'dark'],
-] as const)('at %i px, %s', (width, look) => {
+describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, look) => {
   test('the list, its dialogs and the missing page: nothing for axe, nothing moves, nothing from elsewhere', async () => {
     const { page, context, complaints, requests } = await openCalls('', lookOf(width, look));
     await page.waitForSelector('.u-wrap');

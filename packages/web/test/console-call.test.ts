@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { svcOf } from '../../server/test/compute.ts';
 import { apiKey } from '../../server/test/service.ts';
-import { expectAccessible, lookOf } from './axe.ts';
+import { CONSOLE_LOOKS, expectAccessible, lookOf } from './axe.ts';
 import { keysHeard, launch, type Opened, openAt } from './browser.ts';
 import { type CallSite, startCallSite } from './call-site.ts';
 
@@ -50,14 +50,7 @@ new PerformanceObserver((list) => {
 const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
 const verified = (page: Page): Promise<unknown> => page.waitForSelector('.verdict[data-state]');
 
-describe.each([
-  [1440, 'light'],
-  [1440, 'dark'],
-  [768, 'light'],
-  [768, 'dark'],
-  [390, 'light'],
-  [390, 'dark'],
-] as const)('at %i px, %s', (width, look) => {
+describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, look) => {
   const options = { look: lookOf(width, look) };
 
   test('a call, one that failed, a session and the list of them: nothing for axe, nothing moves, nothing from elsewhere', async () => {

@@ -8,14 +8,11 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { runningClock, startTestService, type TestService } from '../../server/test/service.ts';
 import { navigation } from '../src/navigation.ts';
-import { expectAccessible, expectNothingForAxe, lookOf } from './axe.ts';
+import { CONSOLE_LOOKS, expectAccessible, expectNothingForAxe, lookOf } from './axe.ts';
 import { launch, type Opened, openAt } from './browser.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
-const LOOKS = [1440, 768, 390].flatMap((width) =>
-  (['light', 'dark'] as const).map((look) => [width, look] as const),
-);
 const STATIC = ['/', '/verify', '/evidence', '/benchmark', '/docs', '/docs/errors'];
 
 const folder = mkdtempSync(join(tmpdir(), 'tally-landing-'));
@@ -54,7 +51,7 @@ function expectQuiet({ requests, complaints }: Opened): void {
 const drawn = (page: Page) => page.getByRole('heading', { name: 'Tallystick', exact: true }).waitFor();
 const paper = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
-describe.each(LOOKS)('at %i px, %s', (width, look) => {
+describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, look) => {
   test.each(['/', '/docs/errors', '/evidence', '/benchmark'])(
     '%s: nothing for axe, nothing wider than the window, nothing asked elsewhere',
     async (path) => {

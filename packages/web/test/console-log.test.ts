@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { hashOf } from '../../server/test/hashes.ts';
 import { startTestService, testClock } from '../../server/test/service.ts';
 import type { LogStatus, Posting } from '../src/console/pages/log/documents.ts';
-import { expectAccessible, lookOf } from './axe.ts';
+import { CONSOLE_LOOKS, expectAccessible, lookOf } from './axe.ts';
 import { launch, type Opened, openAt } from './browser.ts';
 import { type ConsoleSite, startConsole } from './console-site.ts';
 import { measureShifts, shifted } from './shifts.ts';
@@ -80,12 +80,7 @@ async function grow(): Promise<void> {
   await vi.waitUntil(async () => (await statusOf()).tree_size > tree_size, 60_000);
 }
 
-describe.each([
-  [1440, 'light'],
-  [1440, 'dark'],
-  [768, 'light'],
-  [390, 'dark'],
-] as const)('at %i px, %s', (width, look) => {
+describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, look) => {
   test('the log, its postings and a leaf: nothing for axe, nothing moves, nothing from elsewhere', async () => {
     const { page, complaints, requests } = await visit('/log', { options: lookOf(width, look) });
     await expectShown(page, '.head .findings li');

@@ -4,7 +4,7 @@ import { revokeOperatorKey } from '../../callers/src/operator-keys.ts';
 import { MODEL, type Routed, startRouted } from '../../server/test/compute.ts';
 import { newOperator } from '../../server/test/operator-key.ts';
 import { apiKey, runningClock } from '../../server/test/service.ts';
-import { expectAccessible, lookOf } from './axe.ts';
+import { CONSOLE_LOOKS, expectAccessible, lookOf } from './axe.ts';
 import { launch, type Opened, openAt } from './browser.ts';
 import { measureShifts, shifted } from './shifts.ts';
 
@@ -46,12 +46,7 @@ const rowOf = (page: Page, table: string, name: string) =>
   page.locator(`table[aria-label="${table}"] tbody tr`, { has: page.locator(`[title="${name}"]`) });
 const inNavigation = (page: Page): Promise<number> => page.locator('nav a[href="/operator"]').count();
 
-describe.each([
-  [1440, 'light'],
-  [1440, 'dark'],
-  [768, 'light'],
-  [390, 'dark'],
-] as const)('at %i px, %s', (width, look) => {
+describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, look) => {
   test('the page and what it asks: nothing for axe, nothing moves, nothing from elsewhere', async () => {
     const { page, context, complaints, requests } = await openOperator(lookOf(width, look));
     await expectAccessible(page, width);

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { apiKey, receiptIdOf } from '../../server/test/service.ts';
 import { newTenant, type TestTenant } from '../../server/test/tenant.ts';
-import { expectAccessible, lookOf } from './axe.ts';
+import { CONSOLE_LOOKS, expectAccessible, lookOf } from './axe.ts';
 import { launch, type Opened, openAt } from './browser.ts';
 import { type ConsoleSite, startConsole } from './console-site.ts';
 import { measureShifts, shifted } from './shifts.ts';
@@ -90,12 +90,7 @@ const expectShown = (page: Page, selector: string) => page.waitForSelector(selec
 const stateOf = (page: Page) => page.getAttribute('.judgement .verdict', 'data-state');
 const judged = (page: Page) => page.waitForSelector('.judgement .verdict');
 
-describe.each([
-  [1440, 'light'],
-  [1440, 'dark'],
-  [768, 'light'],
-  [390, 'dark'],
-] as const)('at %i px, %s', (width, look) => {
+describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, look) => {
   test('the look-up, a receipt, the list and the bundle: nothing for axe, nothing moves, nothing from elsewhere', async () => {
     const options = lookOf(width, look);
     const stranger = await visit('/receipts', undefined, options);

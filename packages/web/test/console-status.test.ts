@@ -13,7 +13,7 @@ import {
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestService, type TestService, testClock } from '../../server/test/service.ts';
-import { expectAccessible, lookOf } from './axe.ts';
+import { CONSOLE_LOOKS, expectAccessible, lookOf } from './axe.ts';
 import { launch, openAt } from './browser.ts';
 import { measureShifts, shifted } from './shifts.ts';
 
@@ -21,12 +21,6 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 /** Midnight before these tests began, in Unix milliseconds: another may pass while they run. */
 const TODAY = Math.floor(Date.now() / DAY) * DAY;
-const LOOKS = [
-  [1440, 'light'],
-  [1440, 'dark'],
-  [768, 'light'],
-  [390, 'dark'],
-] as const;
 
 let browser: Browser;
 let service: TestService;
@@ -129,7 +123,7 @@ async function settled(page: Page): Promise<void> {
 const title = (page: Page): Promise<string | null> => page.textContent('.banner h2');
 const tone = (page: Page): Promise<string | null> => page.getAttribute('.banner', 'data-state');
 
-describe.each(LOOKS)('at %i px, %s', (width, scheme) => {
+describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, scheme) => {
   test('the service’s own status is verified and drawn, with nothing for axe and no other address', async () => {
     // After three minutes the one before is out of date.
     service.clock.advance(Date.now() - service.clock());
