@@ -37,7 +37,7 @@ export function bundleScript(entry: URL, { hasLater, hasEvidence }: Needs): Prom
 
 /** As `bundleScript`, for a script that is run by another one, whose verifier it uses. */
 export function bundleLater(entry: URL): Promise<Bundle> {
-  return bundle(entry, [verifierOfPage, withoutSigning]);
+  return bundle(entry, [verifierOfPage, withoutSigning, mlDsaAtOnce]);
 }
 
 /** Bundles the script that stands in the head of each page, since it must run before anything is drawn. */
@@ -216,6 +216,32 @@ const pqLater: Plugin = {
       contents:
         "import { later } from './run.ts'; export const assessPq = (...given) => later().assessPq(...given);",
       resolveDir: fileURLToPath(new URL('later/', source)),
+    }));
+  },
+};
+
+/** The modules of core that import ML-DSA when they need it, each with the words by which it does. */
+const MLDSA_USERS = [
+  [/[\\/]ml-dsa[\\/]assess-pq\.ts$/, './ml-dsa.ts'],
+  [/[\\/]log[\\/]cosignature\.ts$/, '../ml-dsa/ml-dsa.ts'],
+] as const;
+
+/**
+ * Imports ML-DSA at once, since this script is the one for later: what is imported when it is needed would be wrapped, with all that it
+ * imports. Without OpenSSL, which only Node has.
+ */
+const mlDsaAtOnce: Plugin = {
+  name: 'ml-dsa-at-once',
+  setup(build) {
+    for (const [filter, module] of MLDSA_USERS) {
+      build.onLoad({ filter }, async ({ path }) => ({
+        contents: `import { ML_DSA_44 as set44, ML_DSA_65 as set65, verifyMlDsa as verifyBySet } from '${module}';
+          ${await changed(path, `await import('${module}')`, '{ ML_DSA_44: set44, ML_DSA_65: set65, verifyMlDsa: verifyBySet }')}`,
+        loader: 'ts',
+      }));
+    }
+    build.onLoad({ filter: /[\\/]ml-dsa[\\/]openssl\.ts$/ }, () => ({
+      contents: 'export const openSslMlDsa = () => null;',
     }));
   },
 };

@@ -1,8 +1,6 @@
 import { ml_dsa44, ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
-import { nodeCrypto } from '../ed25519/engines.ts';
-import type { NodeCrypto } from '../ed25519/node-engine.ts';
-import { concatBytes } from '../encoding/bytes.ts';
 import { fromHex } from '../encoding/hex.ts';
+import { openSslMlDsa } from './openssl.ts';
 
 /** A parameter set of ML-DSA (FIPS 204, section 4) with its sizes in bytes. */
 export interface MlDsaSet {
@@ -27,7 +25,7 @@ export const ML_DSA_65: MlDsaSet = {
 };
 
 /** Verifies what has the right lengths. */
-type Verify = (set: MlDsaSet, key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+export type Verify = (set: MlDsaSet, key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 
 let chosen: Verify | undefined;
 
@@ -42,25 +40,9 @@ export function verifyMlDsa(
   signature: Uint8Array,
 ): boolean {
   if (publicKey.length !== set.publicKeyBytes || signature.length !== set.signatureBytes) return false;
-  chosen ??= openSslMlDsa() ?? javaScriptMlDsa;
+  chosen ??= openSslMlDsa(ML_DSA_44) ?? javaScriptMlDsa;
   return chosen(set, publicKey, message, signature);
 }
 
 export const javaScriptMlDsa: Verify = (set, publicKey, message, signature) =>
   set.verifyInJavaScript(signature, message, publicKey);
-
-/** Null where there is no OpenSSL with ML-DSA, which is tried once. */
-export function openSslMlDsa(): Verify | null {
-  const crypto = nodeCrypto() as NodeCrypto<object> | undefined;
-  if (crypto === undefined) return null;
-  const keyObject = ({ spkiPrefix }: MlDsaSet, publicKey: Uint8Array): object =>
-    crypto.createPublicKey({ key: concatBytes(spkiPrefix, publicKey), format: 'der', type: 'spki' });
-  try {
-    // Any bytes are a public key (FIPS 204, algorithm 23).
-    keyObject(ML_DSA_44, new Uint8Array(ML_DSA_44.publicKeyBytes));
-  } catch {
-    return null;
-  }
-  return (set, publicKey, message, signature) =>
-    crypto.verify(null, message, keyObject(set, publicKey), signature);
-}
