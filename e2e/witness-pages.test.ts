@@ -1,12 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { noteKeyHash, type Witnessed, witnessedText } from '@tallystick/core';
+import {
+  cosignCheckpoint,
+  noteKeyHash,
+  type Witnessed,
+  withSignature,
+  witnessedText,
+  witnessKey,
+} from '@tallystick/core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtPage } from '../packages/web/scripts/page.ts';
 import { expectAccessible } from '../packages/web/test/axe.ts';
 import { addBundle, launch, type Opened, open, openAt, readShown } from '../packages/web/test/browser.ts';
+import { mlDsaWitness } from '../scripts/vectors/ml-dsa-cosignatures.ts';
 import { createKey, getJson, until } from './log-client.ts';
 import { post, serve, tally, temporaryFolder } from './process.ts';
 
@@ -138,6 +146,39 @@ describe('the page that verifies a receipt', () => {
     await expectAccessible(page, width);
     expect(requests.filter((address) => address !== addressOf('verify'))).toEqual([]);
     expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('counts a cosignature by ML-DSA-44, and one that was changed against the checkpoint', async () => {
+    const { page, context } = await opened();
+    const q = mlDsaWitness('q.example', 'the page');
+    const { checkpoint, ...rest } = JSON.parse(readFileSync(at('anchor.json'), 'utf8'));
+    const line = await cosignCheckpoint(checkpoint, q, 1_700_000_000);
+    const given = (note: string): Promise<void> =>
+      page.fill('#anchor', JSON.stringify({ ...rest, checkpoint: note }));
+    const requiring = changedPolicy('ml-dsa.txt', (text) =>
+      text.replace(
+        /^group local all (.*)$/m,
+        `witness q ${witnessKey(q.name, q.signer.publicKey)}\ngroup local all $1 q`,
+      ),
+    );
+    await page.setInputFiles('#policy-file', requiring);
+    await expectVerified(page, {
+      state: 'unsure',
+      line: 'Witnessed\n2 of 3 witnesses (local-witness-1, local-witness-2); not enough, at least 3 required',
+    });
+    await given(withSignature(checkpoint, line));
+    await expectVerified(page, {
+      state: 'pass',
+      line: 'Witnessed\n3 of 3 witnesses (local-witness-1, local-witness-2, q); enough, at least 3 required',
+    });
+    const place = line.length - 200;
+    const changed = `${line.slice(0, place)}${line[place] === 'A' ? 'B' : 'A'}${line.slice(place + 1)}`;
+    await given(withSignature(checkpoint, changed));
+    await expectVerified(page, {
+      state: 'unsure',
+      line: 'Witnessed\n0 of 3 witnesses; not enough, at least 3 required',
+    });
     await context.close();
   });
 
