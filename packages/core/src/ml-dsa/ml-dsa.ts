@@ -1,15 +1,7 @@
 import { ml_dsa44, ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
 import { fromHex } from '../encoding/hex.ts';
 import { openSslMlDsa } from './openssl.ts';
-
-/** A parameter set of ML-DSA (FIPS 204, section 4) with its sizes in bytes. */
-export interface MlDsaSet {
-  readonly publicKeyBytes: number;
-  readonly signatureBytes: number;
-  /** The DER that precedes a public key (RFC 9881, section 4). */
-  readonly spkiPrefix: Uint8Array;
-  readonly verifyInJavaScript: (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
-}
+import type { MlDsaSet, Verify } from './set.ts';
 
 export const ML_DSA_44: MlDsaSet = {
   publicKeyBytes: 1312,
@@ -23,9 +15,6 @@ export const ML_DSA_65: MlDsaSet = {
   spkiPrefix: fromHex('308207b2300b0609608648016503040312038207a100'),
   verifyInJavaScript: ml_dsa65.verify,
 };
-
-/** Verifies what has the right lengths. */
-export type Verify = (set: MlDsaSet, key: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
 
 let chosen: Verify | undefined;
 

@@ -1,7 +1,7 @@
 import { nodeCrypto } from '../ed25519/engines.ts';
 import type { NodeCrypto } from '../ed25519/node-engine.ts';
 import { concatBytes } from '../encoding/bytes.ts';
-import type { MlDsaSet, Verify } from './ml-dsa.ts';
+import type { MlDsaSet, Verify } from './set.ts';
 
 /** Null where there is no OpenSSL with ML-DSA, which is tried with `set`. */
 export function openSslMlDsa(set: MlDsaSet): Verify | null {
