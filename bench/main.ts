@@ -14,6 +14,7 @@ import { machine } from './machine.ts';
 import { mcpWrap } from './mcp-wrap.ts';
 import { metering } from './metering.ts';
 import { otlp } from './otlp.ts';
+import { partitions } from './partitions.ts';
 import { proofs } from './proofs.ts';
 import { receipts } from './receipts.ts';
 import type { Report, Row } from './report.ts';
@@ -49,6 +50,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   'mcp-wrap': mcpWrap,
   metering,
   otlp,
+  partitions: ({ rows }) => partitions(rows),
   proofs,
   receipts,
   routing,
@@ -78,7 +80,7 @@ const suite = name === undefined ? undefined : suites[name];
 
 if (suite === undefined || values.help) {
   process.stderr.write(
-    `Usage: npm run bench -- <suite> [--json]\n       npm run bench -- evidence [--receipts <n>] [--json]\n       npm run bench -- scale [--receipts <n>] [--json]\n       npm run bench -- lists [--rows <n>] [--store sqlite|postgres] [--json]\n       npm run bench -- growth [--sizes 100000,1000000] [--store sqlite|postgres] [--picture <file.svg>] [--json]\n       npm run bench -- console [--rows <n>] [--page <name>] [--pictures <folder>] [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
+    `Usage: npm run bench -- <suite> [--json]\n       npm run bench -- evidence [--receipts <n>] [--json]\n       npm run bench -- scale [--receipts <n>] [--json]\n       npm run bench -- lists [--rows <n>] [--store sqlite|postgres] [--json]\n       npm run bench -- partitions [--rows <n>] [--json]\n       npm run bench -- growth [--sizes 100000,1000000] [--store sqlite|postgres] [--picture <file.svg>] [--json]\n       npm run bench -- console [--rows <n>] [--page <name>] [--pictures <folder>] [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
   );
   process.exit(values.help ? 0 : 2);
 }
