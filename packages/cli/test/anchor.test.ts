@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
@@ -494,6 +494,17 @@ describe('tally verify --witness-policy', () => {
     const { witnessed } = JSON.parse((await verify(policy, '--json')).stdout);
     const by = ['local-witness-1', 'local-witness-2'];
     expect(witnessed).toEqual({ required: 2, satisfied: true, by, of: 2 });
+  });
+
+  test('keeps the signed head of a good anchor, and none of one whose log is not known', async () => {
+    await tally(['verify', receipt, '--anchor', anchor]);
+    const [log = ''] = readdirSync(at('home/heads'));
+    const heads = readdirSync(at(`home/heads/${log}`)).map((name) =>
+      readFileSync(at(`home/heads/${log}/${name}`), 'utf8'),
+    );
+    expect(heads).toContain(read(anchor).checkpoint);
+    await tally(['verify', receipt, '--anchor', anchor], { env: { TALLY_HOME: at('home-without-trust') } });
+    expect(existsSync(at('home-without-trust/heads'))).toBe(false);
   });
 
   test('is null without a policy', async () => {
