@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import {
   EXIT,
@@ -50,7 +51,7 @@ export async function monitor(options: MonitorOptions): Promise<Exit> {
   for (;;) {
     const look = async (): Promise<Sighting> => {
       // Before the log's own checkpoint is read: a log that grows meanwhile has not rolled back.
-      const others = await headsOfOthers(existsSync(own) ? [...compare, own] : compare, vkey);
+      const others = await headsOfOthers([...compare, ...headsIn(own)], vkey);
       return followLog({ fetch, url, vkey, state, others });
     };
     const sighting = await sight(look, once === true);
@@ -67,6 +68,14 @@ export async function monitor(options: MonitorOptions): Promise<Exit> {
     if (once) return EXIT.ok;
     await setTimeout(every * 1000);
   }
+}
+
+/** Files of whole heads: a verification that was killed may have written none into the folder, or half of one under another name. */
+function headsIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.txt'))
+    .map((name) => join(folder, name));
 }
 
 /** Null where the log could not be reached, and will be tried again. */

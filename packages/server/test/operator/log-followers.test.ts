@@ -119,6 +119,9 @@ describe('tally log monitor', () => {
     const seen = await show('a', 'b');
     const folder = at(`home/heads/${sha256Hex(utf8(vkey())).slice(0, 16)}`);
     mkdirSync(folder, { recursive: true });
+    expect(await look('no-heads-yet')).toMatchObject({ code: 0 });
+    writeFileSync(join(folder, 'half.txt.1.new'), seen.slice(0, 20));
+    expect(await look('half-a-head')).toMatchObject({ code: 0 });
     writeFileSync(join(folder, 'seen.txt'), seen);
     await show('a', 'b', 'c');
     expect(await look('own-heads')).toMatchObject({ code: 0 });
