@@ -81,7 +81,7 @@ export async function cosignCheckpoint(
   return formatSignature(line);
 }
 
-/** A time of 0 makes no statement by ML-DSA-44 that the tree was the largest, and so no cosignature. */
+/** Least time of a cosignature by this key. One by ML-DSA-44 with the time 0 does not say that the tree was the largest, and counts as none. */
 function earliest(publicKey: Uint8Array): number {
   return cosignatureType(publicKey) === ML_DSA_COSIGNATURE ? 1 : 0;
 }

@@ -3,7 +3,7 @@ import type { NodeCrypto } from '../ed25519/node-engine.ts';
 import { concatBytes } from '../encoding/bytes.ts';
 import type { MlDsaSet, Verify } from './set.ts';
 
-/** Null where there is no OpenSSL with ML-DSA, which is tried with `set`. */
+/** Returns the verifier by OpenSSL; null where there is none with ML-DSA. Whether there is one is tried with the parameters `set`. */
 export function openSslMlDsa(set: MlDsaSet): Verify | null {
   const crypto = nodeCrypto() as NodeCrypto<object> | undefined;
   if (crypto === undefined) return null;

@@ -31,7 +31,7 @@ export interface Measurement {
   readonly speedOf: ReadonlyMap<PromptKind, Sums>;
 }
 
-/** A measurement that whoever holds it may add to. */
+/** A measurement to which its holder may add observations in place. */
 export interface OwnMeasurement extends Measurement {
   readonly lengths: Map<PromptKind | 'any', Sums>;
   readonly firstByte: Map<number, number>;

@@ -16,10 +16,10 @@ const production = {
   TALLY_POSTING_KEY_FILE: '/etc/tally/posting.key',
 };
 
-const witnessKey = (type: number): string => {
-  const publicKey = new Uint8Array(32).fill(7);
-  const id = noteKeyHash('w.acme.test/1', type, publicKey).toString(16).padStart(8, '0');
-  return `w.acme.test/1+${id}+${Buffer.of(type, ...publicKey).toString('base64')}`;
+const witnessKey = (type: number, bytes = 32, name = 'w.acme.test/1'): string => {
+  const publicKey = new Uint8Array(bytes).fill(7);
+  const id = noteKeyHash(name, type, publicKey).toString(16).padStart(8, '0');
+  return `${name}+${id}+${Buffer.of(type, ...publicKey).toString('base64')}`;
 };
 
 function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
@@ -222,6 +222,10 @@ describe('faults', () => {
     ['TALLY_LOG_ORIGIN', 'a+b', /malformed/],
     ['TALLY_DEVNET', 'yes', /not one of on, off/],
     ['TALLY_WITNESSES', witnessKey(1), /malformed/],
+    ['TALLY_WITNESSES', `${witnessKey(4, 1312)} https://w.acme.test`, /malformed/],
+    ['TALLY_WITNESSES', `${witnessKey(6)} https://w.acme.test`, /malformed/],
+    ['TALLY_WITNESSES', `${witnessKey(6, 1311)} https://w.acme.test`, /malformed/],
+    ['TALLY_WITNESSES', `${witnessKey(6, 1312, 'w'.repeat(256))} https://w.acme.test`, /malformed/],
     ['TALLY_WITNESSES', `${witnessKey(1)} http://w.acme.test`, /malformed/],
     ['TALLY_WITNESSES', `${witnessKey(1)} https://w.acme.test more`, /malformed/],
     ['TALLY_WITNESSES', `${witnessKey(2)} https://w.acme.test`, /malformed/],

@@ -21,6 +21,8 @@ export function parseWitness(text: string): WitnessConfig | null {
   if (bytes.length - 1 !== KEY_BYTES.get(type) || bytes.toString('base64') !== encoded) return null;
   const publicKey = new Uint8Array(bytes.subarray(1));
   if (noteKeyHash(name, type, publicKey) !== Number.parseInt(id, 16)) return null;
+  // What a witness signs by ML-DSA-44 has no room for a longer name (C2SP tlog-cosignature).
+  if (type === 0x06 && Buffer.byteLength(name) > 255) return null;
   if (rest.length > 0 || publicUrlProblem(parseUrl(prefix)) !== null) return null;
   return { name, publicKey, url: prefix.replace(/\/+$/, '') };
 }
