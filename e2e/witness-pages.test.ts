@@ -89,9 +89,9 @@ async function openPanel(page: Page): Promise<void> {
 
 describe('the page that verifies a receipt', () => {
   /** Opened offline, with the service's trust bundle and the receipt; nothing is verified yet. */
-  async function opened(width = 1440): Promise<Opened> {
+  async function opened(width = 1440, using = browser): Promise<Opened> {
     const viewport = { width, height: 900 };
-    const given = await open(browser, addressOf('verify'), {
+    const given = await open(using, addressOf('verify'), {
       offline: true,
       viewport,
       reducedMotion: 'reduce',
@@ -149,38 +149,55 @@ describe('the page that verifies a receipt', () => {
     await context.close();
   });
 
-  test('counts a cosignature by ML-DSA-44, and one that was changed against the checkpoint', async () => {
-    const { page, context } = await opened();
-    const q = mlDsaWitness('q.example', 'the page');
-    const { checkpoint, ...rest } = JSON.parse(readFileSync(at('anchor.json'), 'utf8'));
-    const line = await cosignCheckpoint(checkpoint, q, 1_700_000_000);
-    const given = (note: string): Promise<void> =>
-      page.fill('#anchor', JSON.stringify({ ...rest, checkpoint: note }));
-    const requiring = changedPolicy('ml-dsa.txt', (text) =>
-      text.replace(
-        /^group local all (.*)$/m,
-        `witness q ${witnessKey(q.name, q.signer.publicKey)}\ngroup local all $1 q`,
-      ),
-    );
-    await page.setInputFiles('#policy-file', requiring);
-    await expectVerified(page, {
-      state: 'unsure',
-      line: 'Witnessed\n2 of 3 witnesses (local-witness-1, local-witness-2); not enough, at least 3 required',
-    });
-    await given(withSignature(checkpoint, line));
-    await expectVerified(page, {
-      state: 'pass',
-      line: 'Witnessed\n3 of 3 witnesses (local-witness-1, local-witness-2, q); enough, at least 3 required',
-    });
-    const place = line.length - 200;
-    const changed = `${line.slice(0, place)}${line[place] === 'A' ? 'B' : 'A'}${line.slice(place + 1)}`;
-    await given(withSignature(checkpoint, changed));
-    await expectVerified(page, {
-      state: 'unsure',
-      line: 'Witnessed\n0 of 3 witnesses; not enough, at least 3 required',
-    });
-    await context.close();
-  });
+  test.each([
+    ['by the library', [], 0],
+    ['by WebCrypto where it has that', ['WebCryptoPQC'], 2],
+  ] as const)(
+    'checks a cosignature by ML-DSA-44 %s, and counts a changed one against the checkpoint',
+    async (_how, features, byWebCrypto) => {
+      const own = await launch(...features);
+      const { page } = await opened(1440, own);
+      await page.evaluate(() => {
+        const { subtle } = crypto;
+        const verify = subtle.verify.bind(subtle);
+        subtle.verify = (algorithm, ...rest) => {
+          if (algorithm === 'ML-DSA-44')
+            document.body.dataset['checked'] = `${document.body.dataset['checked'] ?? ''}+`;
+          return verify(algorithm, ...rest);
+        };
+      });
+      const q = mlDsaWitness('q.example', 'the page');
+      const { checkpoint, ...rest } = JSON.parse(readFileSync(at('anchor.json'), 'utf8'));
+      const line = await cosignCheckpoint(checkpoint, q, 1_700_000_000);
+      const given = (note: string): Promise<void> =>
+        page.fill('#anchor', JSON.stringify({ ...rest, checkpoint: note }));
+      const requiring = changedPolicy('ml-dsa.txt', (text) =>
+        text.replace(
+          /^group local all (.*)$/m,
+          `witness q ${witnessKey(q.name, q.signer.publicKey)}\ngroup local all $1 q`,
+        ),
+      );
+      await page.setInputFiles('#policy-file', requiring);
+      await expectVerified(page, {
+        state: 'unsure',
+        line: 'Witnessed\n2 of 3 witnesses (local-witness-1, local-witness-2); not enough, at least 3 required',
+      });
+      await given(withSignature(checkpoint, line));
+      await expectVerified(page, {
+        state: 'pass',
+        line: 'Witnessed\n3 of 3 witnesses (local-witness-1, local-witness-2, q); enough, at least 3 required',
+      });
+      const place = line.length - 200;
+      const changed = `${line.slice(0, place)}${line[place] === 'A' ? 'B' : 'A'}${line.slice(place + 1)}`;
+      await given(withSignature(checkpoint, changed));
+      await expectVerified(page, {
+        state: 'unsure',
+        line: 'Witnessed\n0 of 3 witnesses; not enough, at least 3 required',
+      });
+      expect(await page.evaluate(() => document.body.dataset['checked'] ?? '')).toHaveLength(byWebCrypto);
+      await own.close();
+    },
+  );
 
   test('says that a quorum is missing, with an anchor and without', async () => {
     const { page, context } = await opened();

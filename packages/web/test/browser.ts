@@ -8,11 +8,11 @@ import {
   type Page,
 } from 'playwright-core';
 
-/** Launches a browser with its own rules in force: the flags of the packaged one would disable some of them. */
-export async function launch(): Promise<Browser> {
+/** Launches a browser with its own rules in force: the flags of the packaged one would disable some of them. @param features added */
+export async function launch(...features: readonly string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: await sparticuz.executablePath(),
-    args: ['--no-sandbox', '--disable-gpu'],
+    args: ['--no-sandbox', '--disable-gpu', `--enable-features=${features.join(',')}`],
     headless: true,
   });
 }

@@ -78,12 +78,12 @@ test('the console needs less than 80 kB of scripts at once, 220 kB in all, and 7
   expect(String(contents)).not.toMatch(/<style|style=|https?:|\{\{\w+\}\}/);
 });
 
-test('the verifying pages have a second script under 70 kB gzipped, which is text until it is needed', () => {
+test('the verifying pages have a second script under 71 kB gzipped, which is text until it is needed', () => {
   const seconds = pages.flatMap(({ name, html, later }) => (later === null ? [] : [{ name, html, later }]));
   expect(seconds.map(({ name }) => name)).toEqual(['verify', 'evidence']);
   for (const { html, later } of seconds) {
     expect(html).toContain(`<script type="text/plain" id="later">${later}</script>`);
-    expect(gzipSync(later, { level: 9 }).length).toBeLessThan(70_000);
+    expect(gzipSync(later, { level: 9 }).length).toBeLessThan(71_000);
   }
 });
 

@@ -39,7 +39,7 @@ export async function assessPq(
   const { ML_DSA_65, verifyMlDsa } = await import('./ml-dsa.ts');
   const signature = check(
     NAME,
-    verifyMlDsa(ML_DSA_65, publicKey, canonicalBytes(covered), bytes),
+    await verifyMlDsa(ML_DSA_65, publicKey, canonicalBytes(covered), bytes),
     "Experimental: the issuer's ML-DSA-65 signature covers exactly these contents.",
     'The ML-DSA-65 signature does not match: the contents were changed, or another key signed them.',
   );

@@ -2,35 +2,44 @@ import { ml_dsa44, ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
 import { fromHex } from '../encoding/hex.ts';
 import { openSslMlDsa } from './openssl.ts';
 import type { MlDsaSet, Verify } from './set.ts';
+import { webCryptoMlDsa } from './web-crypto.ts';
 
 export const ML_DSA_44: MlDsaSet = {
+  name: 'ML-DSA-44',
   publicKeyBytes: 1312,
   signatureBytes: 2420,
   spkiPrefix: fromHex('30820532300b06096086480165030403110382052100'),
   verifyInJavaScript: ml_dsa44.verify,
 };
 export const ML_DSA_65: MlDsaSet = {
+  name: 'ML-DSA-65',
   publicKeyBytes: 1952,
   signatureBytes: 3309,
   spkiPrefix: fromHex('308207b2300b0609608648016503040312038207a100'),
   verifyInJavaScript: ml_dsa65.verify,
 };
 
-let chosen: Verify | undefined;
+let chosen: Promise<Verify> | undefined;
 
 /**
  * Verifies a pure ML-DSA signature with the empty context (FIPS 204, algorithm 3): by OpenSSL in Node and whatever has its modules
- * with ML-DSA, else in JavaScript. Keys and signatures of another length are false, not an error.
+ * with ML-DSA, else by WebCrypto where that has it, else in JavaScript. Keys and signatures of another length are false, not an
+ * error.
  */
-export function verifyMlDsa(
+export async function verifyMlDsa(
   set: MlDsaSet,
   publicKey: Uint8Array,
   message: Uint8Array,
   signature: Uint8Array,
-): boolean {
+): Promise<boolean> {
   if (publicKey.length !== set.publicKeyBytes || signature.length !== set.signatureBytes) return false;
-  chosen ??= openSslMlDsa(ML_DSA_44) ?? javaScriptMlDsa;
-  return chosen(set, publicKey, message, signature);
+  chosen ??= choose();
+  const verify = await chosen;
+  return verify(set, publicKey, message, signature);
+}
+
+async function choose(): Promise<Verify> {
+  return openSslMlDsa(ML_DSA_44) ?? (await webCryptoMlDsa(ML_DSA_44)) ?? javaScriptMlDsa;
 }
 
 export const javaScriptMlDsa: Verify = (set, publicKey, message, signature) =>
