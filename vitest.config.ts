@@ -2,13 +2,6 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: [
-      'packages/*/{src,test}/**/*.test.ts',
-      'e2e/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'bench/**/*.test.ts',
-    ],
-    exclude: ['e2e/system/**'],
     globalSetup: './scripts/before-tests.ts',
     reporters: ['default', './scripts/reporter.ts'],
     // Deadlines of what hangs, not of what is slow: a busy machine takes its time.
@@ -17,5 +10,17 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     maxWorkers: 3,
     pool: 'forks',
+    projects: [
+      // Beside the sources most tests take less time than a process of their own and its imports would.
+      { extends: true, test: { name: 'src', include: ['packages/*/src/**/*.test.ts'], isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'test',
+          include: ['packages/*/test/**/*.test.ts', '{e2e,scripts,bench}/**/*.test.ts'],
+          exclude: ['e2e/system/**'],
+        },
+      },
+    ],
   },
 });
