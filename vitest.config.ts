@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** Suites that put modules in place of others, which only a process of their own can. */
+const MOCKING = ['packages/server/test/added-profile.test.ts'];
+
 export default defineConfig({
   test: {
     globalSetup: './scripts/before-tests.ts',
@@ -16,8 +19,18 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'server',
+          include: ['packages/server/test/**/*.test.ts'],
+          exclude: MOCKING,
+          setupFiles: './packages/server/test/each-file.ts',
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'test',
-          include: ['packages/*/test/**/*.test.ts', '{e2e,scripts,bench}/**/*.test.ts'],
+          include: ['packages/!(server)/test/**/*.test.ts', ...MOCKING, '{e2e,scripts,bench}/**/*.test.ts'],
           exclude: ['e2e/system/**'],
         },
       },

@@ -97,11 +97,15 @@ interface SharedDatabase {
 
 let shared: Promise<SharedDatabase> | undefined;
 let schemas = 0;
-afterAll(async () => {
+/** Stops the database that the services of a test file share. */
+export async function stopShared(): Promise<void> {
   const { client, server } = (await shared) ?? {};
+  shared = undefined;
   await client?.end();
   await server?.stop();
-});
+}
+// Runs after the first file alone where files share their modules; for those `each-file.ts` does the same.
+afterAll(stopShared);
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { env = {}, clock = testClock(), database = 'sqlite' } = options;
