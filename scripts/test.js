@@ -19,13 +19,23 @@ const QUICK = ['/src/', 'scripts/', ...SLOW.flatMap((file) => ['--exclude', file
 
 const given = process.argv.slice(2);
 const part = given.flatMap((argument) => (argument === '--quick' ? QUICK : [argument]));
-// The checks and Python's tests take one core each.
-if (given.length === 0) await run(['npm', 'run', '--silent', 'check'], ['node', 'scripts/python-tests.js']);
-await run(['vitest', 'run', ...part]);
+if (given.length === 0) {
+  // The environment of Python is made first: tests of both languages use it.
+  await run(['npm', 'run', '--silent', 'check'], ['node', 'scripts/python-venv.js']);
+  // Python's tests take one core, and TypeScript's leave them room. What they say is kept until they end, so that it stands in one piece.
+  await run(['vitest', 'run'], ['node', 'scripts/python-tests.js']);
+} else await run(['vitest', 'run', ...part]);
 
-/** Runs commands side by side to their ends. Ends the process with the status of one that fails. */
+/** Runs commands side by side to their ends, the first in sight. Ends the process with the status of one that fails. */
 async function run(...commands) {
-  const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' };
-  const ended = commands.map(([command, ...args]) => once(spawn(command, args, options), 'exit'));
-  for (const [status] of await Promise.all(ended)) if (status !== 0) process.exit(status ?? 1);
+  const ended = commands.map(async ([command, ...args], index) => {
+    const stdio = index === 0 ? 'inherit' : ['ignore', 'pipe', 'pipe'];
+    const child = spawn(command, args, { cwd: root, stdio, shell: process.platform === 'win32' });
+    const said = [];
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece) => said.push(piece));
+    const [status] = await once(child, 'close');
+    process.stdout.write(Buffer.concat(said));
+    return status ?? 1;
+  });
+  for (const status of await Promise.all(ended)) if (status !== 0) process.exit(status);
 }
