@@ -9,13 +9,15 @@ export interface Gateways<T> {
   readonly bare: T;
   /** Lean proxy that only signs and stores: see gateway-floor.ts. */
   readonly floor: T;
+  /** The same proxy with what the service does beside that: see gateway-work.ts. */
+  readonly work: T;
   readonly tally: T;
   readonly portkey: T;
 }
 
 /** Times on one connection, without a gateway and with one. */
 export type Alone = Readonly<Record<'direct' | 'bare' | 'tally', Times>>;
-type AloneInAll = Alone & { readonly floor: Times; readonly portkey: Times };
+type AloneInAll = Alone & Readonly<Record<'floor' | 'work' | 'portkey', Times>>;
 
 /** Results of one round. */
 export interface GatewayRound {
@@ -31,10 +33,11 @@ export interface GatewayRound {
 const NAMES = {
   bare: 'bare proxy',
   floor: 'lean Node proxy',
+  work: 'lean Node proxy with the service’s work',
   tally: 'tallystick',
   portkey: 'Portkey',
 } as const;
-const ALL = ['bare', 'floor', 'tally', 'portkey'] as const;
+const ALL = ['bare', 'floor', 'work', 'tally', 'portkey'] as const;
 
 /** @param resident resident memory after the load, in MB */
 export function gatewayReport(
@@ -65,6 +68,12 @@ export function gatewayReport(
         '',
         ({ load }) => load.tally.microseconds / load.floor.microseconds,
         { at_most: 2 },
+      ),
+      row(
+        rounds,
+        'gateway CPU a call / lean Node proxy with the service’s work',
+        '',
+        ({ load }) => load.tally.microseconds / load.work.microseconds,
       ),
       row(rounds, 'lean Node proxy / Portkey', '', ({ load }) => load.floor.rate / load.portkey.rate),
       row(rounds, 'p99, tallystick / Portkey', '', ({ load }) => load.tally.p99 / load.portkey.p99, {

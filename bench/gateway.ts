@@ -28,6 +28,7 @@ const CALLS = 200;
 /** The upstream, which answers at once. */
 export const PEERS = 'bench/gateway-peers.ts';
 const FLOOR = 'bench/gateway-floor.ts';
+const WORK = 'bench/gateway-work.ts';
 const PORTKEY = fileURLToPath(import.meta.resolve('@portkey-ai/gateway/build/start-server.js'));
 const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
 const PATH = '/v1/chat/completions';
@@ -49,6 +50,7 @@ export async function gateway(): Promise<Report> {
   const children = {
     bare: pinned([PEERS, upstreamUrl], {}),
     floor: pinned([FLOOR, upstreamUrl, join(dataDir, 'floor.db')], {}),
+    work: pinned([WORK, upstreamUrl, join(dataDir, 'work.db'), join(dataDir, 'lists.db')], {}),
     tally: pinned(SERVE, {
       PORT: '0',
       TALLY_DATA_DIR: dataDir,
@@ -67,6 +69,7 @@ export async function gateway(): Promise<Report> {
       direct: { url: upstreamUrl, path: PATH, headers: anyKey },
       bare: { url: await readyUrl(children.bare), path: PATH, headers: anyKey },
       floor: { url: await readyUrl(children.floor), path: PATH, headers: anyKey },
+      work: { url: await readyUrl(children.work), path: PATH, headers: anyKey },
       tally: {
         url: await readyUrl(children.tally),
         path: '/v1/compute/chat/completions',
@@ -92,6 +95,7 @@ export async function gateway(): Promise<Report> {
     const resident = {
       bare: memory(children.bare, 'VmRSS'),
       floor: memory(children.floor, 'VmRSS'),
+      work: memory(children.work, 'VmRSS'),
       tally: memory(children.tally, 'VmRSS'),
       portkey: memory(children.portkey, 'VmRSS'),
     };
@@ -124,15 +128,17 @@ async function round(
     bare: await alone({ ...gateways.bare, body }, CALLS),
     tally: await alone({ ...gateways.tally, body }, CALLS),
   });
-  const all = async (body: string): Promise<Alone & { floor: Times; portkey: Times }> => ({
+  const all = async (body: string): Promise<Alone & Record<'floor' | 'work' | 'portkey', Times>> => ({
     ...(await three(body)),
     floor: await alone({ ...gateways.floor, body }, CALLS),
+    work: await alone({ ...gateways.work, body }, CALLS),
     portkey: await alone({ ...gateways.portkey, body }, CALLS),
   });
   return {
     load: {
       bare: await loaded('bare'),
       floor: await loaded('floor'),
+      work: await loaded('work'),
       tally: await loaded('tally'),
       portkey: await loaded('portkey'),
     },
