@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { IMPATIENT, payloadsOf, type Routed, startRouted, svcIn } from './compute.ts';
 import { everyProvider, MODELS_BY_PROVIDER, PROVIDER_KEYS } from './every-provider.ts';
 import { withModels } from './models.ts';
@@ -11,9 +11,8 @@ import { defaultPieces } from './upstream-script.ts';
 const folder = mkdtempSync(join(tmpdir(), 'tally-provider-faults-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Breakers are the process's, so each test has a service of its own. */
 let routed: Routed;
-beforeEach(async () => {
+async function open(): Promise<void> {
   const file = join(folder, 'catalogue.json');
   routed = await startRouted({
     env: (url) => {
@@ -21,15 +20,10 @@ beforeEach(async () => {
       return { ...IMPATIENT, ...PROVIDER_KEYS, TALLY_CONFIG: file };
     },
   });
-});
-afterEach(() => routed.close());
+}
 
 const owed = async (): Promise<bigint> => -(await routed.balance('development')).balance;
-const pairs = SPOKEN.flatMap((spoken) =>
-  Object.entries(MODELS_BY_PROVIDER).map(
-    ([provider, model]) => [spoken.name, provider, spoken, model] as const,
-  ),
-);
+const models = Object.entries(MODELS_BY_PROVIDER);
 
 const FAILURES = [
   { fault: { kind: 'status', status: 429, retryAfter: '3600' }, status: 429, code: 'provider_rate_limited' },
@@ -37,7 +31,6 @@ const FAILURES = [
   { fault: { kind: 'silence' }, status: 504, code: 'provider_timeout' },
 ] as const;
 
-/** After a failure a model may rest, so that each is the first call of its service. */
 const BEFORE = FAILURES.flatMap((row) => [false, true].map((stream) => ({ ...row, stream })));
 
 const WITHIN = [
@@ -51,38 +44,50 @@ const WITHIN = [
 /** Events of a stream that are sent whole: enough for a piece of text, and not for all. */
 const AFTER = 6;
 
-describe.each(pairs)('%s at %s', (_protocol, _provider, spoken, model) => {
-  it.each(BEFORE)(
+/** A model that failed may rest, and breakers are the process's: so a service is called once for each model. */
+describe.each(SPOKEN.map((spoken) => [spoken.name, spoken] as const))('%s', (_, spoken) => {
+  describe.each(BEFORE)(
     '$fault.kind: $status $code in its own form, and nobody pays (stream: $stream)',
-    async (row) => {
-      routed.upstream.always({ fault: row.fault });
-      const response = await routed.post(spoken.path, { model, ...spoken.request, stream: row.stream });
-      const text = await response.text();
-      expect(response.status, text).toBe(row.status);
-      expect(JSON.parse(text)).toMatchObject({ code: row.code, ...spoken.refusedBy(row.code) });
-      expect(response.headers.get('retry-after')).toBe(row.status === 429 ? '3600' : null);
-      expect(await owed()).toBe(0n);
-      await routed.expectBalanced();
+    (row) => {
+      beforeAll(open);
+      afterAll(() => routed.close());
+
+      it.each(models)('at %s', async (_provider, model) => {
+        routed.upstream.always({ fault: row.fault });
+        const response = await routed.post(spoken.path, { model, ...spoken.request, stream: row.stream });
+        const text = await response.text();
+        expect(response.status, text).toBe(row.status);
+        expect(JSON.parse(text)).toMatchObject({ code: row.code, ...spoken.refusedBy(row.code) });
+        expect(response.headers.get('retry-after')).toBe(row.status === 429 ? '3600' : null);
+        expect(await owed()).toBe(0n);
+        await routed.expectBalanced();
+      });
     },
   );
 
-  it.each(WITHIN)('$kind within a stream is told, and what came is billed and receipted', async (row) => {
-    routed.upstream.play({ fault: { kind: row.kind, after: AFTER } });
-    const response = await routed.post(spoken.path, { model, ...spoken.request, stream: true });
-    const payloads = payloadsOf(await response.text());
-    const end = spoken.brokenBy(row.code);
-    expect(objectsIn(payloads.slice(-end.length))).toMatchObject(end);
-    const said = spoken.textOf(payloads);
-    expect(defaultPieces.slice(1).map((_, count) => defaultPieces.slice(0, count + 1).join(''))).toContain(
-      said,
-    );
-    const svc = svcIn(payloads);
-    expect(svc?.receipt).toMatchObject({
-      receipt_id: response.headers.get('x-receipt-id'),
-      call: { complete: false, usage_estimated: true },
-      response: { hash: spokenHash(spoken, payloads) },
+  describe.each(WITHIN)('$kind within a stream is told, and what came is billed and receipted', (row) => {
+    beforeAll(open);
+    afterAll(() => routed.close());
+
+    it.each(models)('at %s', async (_provider, model) => {
+      const before = await owed();
+      routed.upstream.play({ fault: { kind: row.kind, after: AFTER } });
+      const response = await routed.post(spoken.path, { model, ...spoken.request, stream: true });
+      const payloads = payloadsOf(await response.text());
+      const end = spoken.brokenBy(row.code);
+      expect(objectsIn(payloads.slice(-end.length))).toMatchObject(end);
+      const said = spoken.textOf(payloads);
+      expect(defaultPieces.slice(1).map((_, count) => defaultPieces.slice(0, count + 1).join(''))).toContain(
+        said,
+      );
+      const svc = svcIn(payloads);
+      expect(svc?.receipt).toMatchObject({
+        receipt_id: response.headers.get('x-receipt-id'),
+        call: { complete: false, usage_estimated: true },
+        response: { hash: spokenHash(spoken, payloads) },
+      });
+      expect(await owed()).toBe(before + BigInt(svc?.billing.charge.nano ?? 0));
+      await routed.expectBalanced();
     });
-    expect(await owed()).toBe(BigInt(svc?.billing.charge.nano ?? 0));
-    await routed.expectBalanced();
   });
 });
