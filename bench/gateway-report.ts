@@ -9,7 +9,7 @@ export interface Gateways<T> {
   readonly bare: T;
   /** Lean proxy that only signs and stores: see gateway-floor.ts. */
   readonly floor: T;
-  /** The same proxy with what the service does beside that: see gateway-work.ts. */
+  /** The lean proxy with the service's own parts for the rest of a call's work: see gateway-work.ts. */
   readonly work: T;
   readonly tally: T;
   readonly portkey: T;

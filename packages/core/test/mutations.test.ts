@@ -32,7 +32,7 @@ import {
   without,
 } from './sample-receipts.ts';
 
-/** TALLY_TEST_MUTATIONS=100000 is the long run. */
+/** Number of random mutations that are tried. TALLY_TEST_MUTATIONS=100000 makes the long run. */
 const MUTATIONS = Number(process.env.TALLY_TEST_MUTATIONS ?? 20_000);
 const seed = Number(process.env.MUTATION_SEED ?? Date.now() % 2 ** 32);
 

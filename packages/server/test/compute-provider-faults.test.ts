@@ -44,7 +44,7 @@ const WITHIN = [
 /** Events of a stream that are sent whole: enough for a piece of text, and not for all. */
 const AFTER = 6;
 
-/** A model that failed may rest, and breakers are the process's: so a service is called once for each model. */
+/** A failure can make a model rest at its service, so each service is asked once for each model. */
 describe.each(SPOKEN.map((spoken) => [spoken.name, spoken] as const))('%s', (_, spoken) => {
   describe.each(BEFORE)(
     '$fault.kind: $status $code in its own form, and nobody pays (stream: $stream)',

@@ -104,7 +104,7 @@ export async function stopShared(): Promise<void> {
   await client?.end();
   await server?.stop();
 }
-// Runs after the first file alone where files share their modules; for those `each-file.ts` does the same.
+// Where test files share their modules, this hook is the first file's alone, and `each-file.ts` has one for each.
 afterAll(stopShared);
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {

@@ -16,7 +16,7 @@ import {
 } from './tampered-sessions.ts';
 
 const address = pathToFileURL(builtPage('verify').pathname).href;
-/** Random sessions that the page judges. TALLY_TEST_SESSIONS=10000 is the long run. */
+/** Number of random sessions that the page judges. TALLY_TEST_SESSIONS=10000 makes the long run. */
 const SESSIONS = Number(process.env.TALLY_TEST_SESSIONS ?? 2_000);
 const vectors = readVectors<SessionCase>('sessions.json');
 const vector = (name: string): SessionCase => {

@@ -19,7 +19,8 @@ export const ML_DSA_65: MlDsaSet = {
   verifyInJavaScript: ml_dsa65.verify,
 };
 
-let chosen: Promise<Verify> | undefined;
+/** What verifies each parameter set: a runtime may have one and lack the other. */
+const chosen = new Map<MlDsaSet, Promise<Verify>>();
 
 /**
  * Verifies a pure ML-DSA signature with the empty context (FIPS 204, algorithm 3): by OpenSSL in Node and whatever has its modules
@@ -33,13 +34,14 @@ export async function verifyMlDsa(
   signature: Uint8Array,
 ): Promise<boolean> {
   if (publicKey.length !== set.publicKeyBytes || signature.length !== set.signatureBytes) return false;
-  chosen ??= choose();
-  const verify = await chosen;
+  const choice = chosen.get(set) ?? choose(set);
+  chosen.set(set, choice);
+  const verify = await choice;
   return verify(set, publicKey, message, signature);
 }
 
-async function choose(): Promise<Verify> {
-  return openSslMlDsa(ML_DSA_44) ?? (await webCryptoMlDsa(ML_DSA_44)) ?? javaScriptMlDsa;
+async function choose(set: MlDsaSet): Promise<Verify> {
+  return openSslMlDsa(set) ?? (await webCryptoMlDsa(set)) ?? javaScriptMlDsa;
 }
 
 export const javaScriptMlDsa: Verify = (set, publicKey, message, signature) =>

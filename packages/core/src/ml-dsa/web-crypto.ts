@@ -2,8 +2,8 @@ import { concatBytes } from '../encoding/bytes.ts';
 import type { MlDsaSet, Verify } from './set.ts';
 
 /**
- * Returns the verifier by WebCrypto (WICG, Modern Algorithms in the Web Cryptography API); null where it has no ML-DSA. Whether it has
- * is tried with the parameters `set`.
+ * Returns a function that verifies by WebCrypto (WICG, Modern Algorithms in the Web Cryptography API), or null where WebCrypto does not
+ * know the parameter set.
  */
 export async function webCryptoMlDsa(set: MlDsaSet): Promise<Verify | null> {
   try {
