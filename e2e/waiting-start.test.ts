@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { freePort, startPostgres, type TestPostgres } from '../packages/server/test/postgres.ts';
+import { freePort } from '../packages/server/test/free-port.ts';
+import { startPostgres, type TestPostgres } from '../packages/server/test/postgres.ts';
 import { serve, temporaryFolder } from './process.ts';
 
 let postgres: TestPostgres;

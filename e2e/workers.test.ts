@@ -3,8 +3,8 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../packages/server/test/free-port.ts';
 import { MODELS_FILE } from '../packages/server/test/models.ts';
 import { startPostgres, type TestPostgres } from '../packages/server/test/postgres.ts';
 import { startUpstream, type Upstream } from '../packages/server/test/upstream.ts';
@@ -261,11 +261,3 @@ describe('workers', () => {
     await server.kill('SIGTERM');
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await promisify(server.close.bind(server))();
-  return port;
-}

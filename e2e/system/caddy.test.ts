@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { freePort } from '../../packages/server/test/free-port.ts';
 import { type Served, serve, temporaryFolder } from '../process.ts';
 
 const CADDYFILE = fileURLToPath(new URL('../../deploy/compose/Caddyfile', import.meta.url));
@@ -10,15 +9,6 @@ const CADDYFILE = fileURLToPath(new URL('../../deploy/compose/Caddyfile', import
 let services: Served[] = [];
 let caddy: ChildProcess;
 let url = '';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 const status = (path: string): Promise<number> =>
   fetch(`${url}${path}`).then(

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { emptyRoot } from '@tallystick/core';
 import { vi } from 'vitest';
-import { freePort } from '../../packages/server/test/postgres.ts';
+import { freePort } from '../../packages/server/test/free-port.ts';
 import { goProgram } from './go-modules.ts';
 
 /** Litewitness, the witness of torchwood, in a process of its own. */

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bucketStorage, makePublicBucket } from '../../packages/log/test/bucket.ts';
 import { storageSuite } from '../../packages/log/test/storage-suite.ts';
-import { freePort } from '../../packages/server/test/postgres.ts';
+import { freePort } from '../../packages/server/test/free-port.ts';
 import { buildGoClient, runGoClient } from '../go-client.ts';
 import { createKey, fsck, type Key, Placed, SOUND, statusOf, until } from '../log-client.ts';
 import { type Env, type Served, serve, tally, temporaryFolder } from '../process.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { freePort } from '../../packages/server/test/postgres.ts';
+import { freePort } from '../../packages/server/test/free-port.ts';
 import { until } from '../log-client.ts';
 import { type PostgresCluster, postgresFolder } from './postgres-cluster.ts';
 

@@ -2,7 +2,8 @@ import { execFile, execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, globSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, signalPostgres } from '../../packages/server/test/postgres.ts';
+import { freePort } from '../../packages/server/test/free-port.ts';
+import { signalPostgres } from '../../packages/server/test/postgres.ts';
 
 /** A PostgreSQL of whatever release, whose programs and configuration the tests choose. */
 export interface PostgresCluster {

@@ -1,12 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { freePort } from '../../packages/server/test/free-port.ts';
 import { until } from '../log-client.ts';
 import { post, serve, temporaryFolder } from '../process.ts';
 
@@ -171,14 +170,4 @@ function metricsIn(expr: string): string[] {
     .replaceAll(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, ' ');
   const names = [...bare.matchAll(/[a-zA-Z_:][\w:]*(?!\w*\s*\()/g)].map(([name]) => name);
   return [...new Set(names.filter((name) => !['and', 'or', 'unless'].includes(name)))];
-}
-
-/** Prometheus takes no port of 0 that it would tell. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

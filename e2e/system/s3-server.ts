@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { S3Server } from '../../packages/log/test/bucket.ts';
-import { freePort } from '../../packages/server/test/postgres.ts';
+import { freePort } from '../../packages/server/test/free-port.ts';
 import { goProgram } from './go-modules.ts';
 
 /** A running versitygw: a server that speaks S3's interface and keeps its objects in a folder. */

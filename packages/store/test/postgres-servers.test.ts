@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freePort, startPostgres, type TestPostgres } from '../../server/test/postgres.ts';
+import { freePort } from '../../server/test/free-port.ts';
+import { startPostgres, type TestPostgres } from '../../server/test/postgres.ts';
 import { openPostgresStore, waitForPostgres } from '../src/postgres.ts';
 import { POSTGRES_LIMITS } from '../src/postgres-limits.ts';
 import type { Store } from '../src/store.ts';

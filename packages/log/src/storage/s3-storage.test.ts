@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import type { TallyError } from '@tallystick/core';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../../../server/test/postgres.ts';
+import { freePort } from '../../../server/test/free-port.ts';
 import { bucketStorage } from '../../test/bucket.ts';
 import type { ObjectStorage } from './object-storage.ts';
 
