@@ -9,6 +9,9 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/tallystick-go', i
 /** Version of Go that builds, whichever is installed: torchwood needs 1.27. */
 const GOTOOLCHAIN = 'go1.27.3';
 
+/** Without optimization, since building takes most of the time of these programs. */
+const BUILDING = ['-ldflags=-s -w', '-gcflags=all=-N -l'];
+
 /** Outside of any module unless a folder is given, so that nothing but the version that is asked for counts. */
 const go = (args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = tmpdir()): string =>
   execFileSync('go', args, {
@@ -22,14 +25,14 @@ const go = (args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = tmpdir()
 export function goProgram(path: string, version: string): string {
   const folder = join(CACHE, `${path.replaceAll('/', '-')}@${version}`);
   const program = join(folder, basename(path));
-  if (!existsSync(program)) go(['install', '-ldflags=-s -w', `${path}@${version}`], { GOBIN: folder });
+  if (!existsSync(program)) go(['install', ...BUILDING, `${path}@${version}`], { GOBIN: folder });
   return program;
 }
 
 /** Path of the program of a folder beside this file. */
 export function ownGoProgram(name: string): string {
   const program = join(CACHE, name);
-  go(['build', '-ldflags=-s -w', '-o', program, '.'], {}, fileURLToPath(new URL(name, import.meta.url)));
+  go(['build', ...BUILDING, '-o', program, '.'], {}, fileURLToPath(new URL(name, import.meta.url)));
   return program;
 }
 
