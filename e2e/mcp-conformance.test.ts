@@ -37,7 +37,13 @@ async function recorded(): Promise<number> {
   return verdicts.reduce((sum, { count }) => sum + count - 2, 0);
 }
 
-// A session of the suite starts up to three processes, and it has more than thirty.
+/** What the suite finds of the server over stdio, which is asked once: a session of it starts two processes, and it has more than thirty. */
+let overStdio: Promise<readonly string[]> | undefined;
+async function withoutProxy(): Promise<readonly string[]> {
+  overStdio ??= start(OVER_HTTP, process.execPath, SERVER).then(findings);
+  return overStdio;
+}
+
 describe('the official conformance suite finds the same with the proxy as without it', {
   timeout: 900_000,
 }, () => {
@@ -53,9 +59,8 @@ describe('the official conformance suite finds the same with the proxy as withou
 
   it('over stdio', async () => {
     const server = [process.execPath, SERVER];
-    const bare = await start(OVER_HTTP, ...server);
     const proxied = await start(OVER_HTTP, process.execPath, ...wrapped, '--', ...server);
-    const expected = await findings(bare);
+    const expected = await withoutProxy();
     expect(await findings(proxied)).toEqual(expected);
     expect(expected.join('\n')).toMatch(/Total: [4-9]\d passed, 0 failed/);
     await stopPrograms();
@@ -64,9 +69,8 @@ describe('the official conformance suite finds the same with the proxy as withou
 
   it('over stdio in front of Streamable HTTP', async () => {
     const server = await start(SERVER, 'http');
-    const bare = await start(OVER_HTTP, process.execPath, SERVER);
     const proxied = await start(OVER_HTTP, process.execPath, ...wrapped, '--server', server);
-    expect(await findings(proxied)).toEqual(await findings(bare));
+    expect(await findings(proxied)).toEqual(await withoutProxy());
     await stopPrograms();
     expect(await recorded()).toBeGreaterThan(10);
   });
