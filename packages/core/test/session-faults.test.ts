@@ -12,7 +12,8 @@ import {
 } from '../src/index.ts';
 
 /** Sessions that are made, each with one change. */
-const RUNS = 10_000;
+/** Number of random sessions. TALLY_TEST_SESSIONS=10000 makes the long run. */
+const RUNS = Number(process.env['TALLY_TEST_SESSIONS'] ?? 2_000);
 const NOW = 1_790_000_000_000;
 const [own, other] = (await Promise.all(
   [1, 2].map((byte) => createSigner(new Uint8Array(32).fill(byte))),

@@ -13,7 +13,8 @@ export interface Faults {
 
 export type Fault = 'none' | 'before' | 'after';
 
-const OPERATIONS = 10_000;
+/** Number of random operations. TALLY_TEST_OPERATIONS=10000 makes the long run. */
+const OPERATIONS = Number(process.env['TALLY_TEST_OPERATIONS'] ?? 3_000);
 const PHASES = 10;
 const CLIENTS = 24;
 const ACCOUNTS = times(6, (i) => `caller:key_${i}`);
