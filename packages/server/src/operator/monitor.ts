@@ -51,7 +51,7 @@ export async function monitor(options: MonitorOptions): Promise<Exit> {
   for (;;) {
     const look = async (): Promise<Sighting> => {
       // Before the log's own checkpoint is read: a log that grows meanwhile has not rolled back.
-      const others = await headsOfOthers([...compare, ...headsIn(own)], vkey);
+      const others = [...(await headsOfOthers(compare, vkey)), ...(await headsIn(own, vkey))];
       return followLog({ fetch, url, vkey, state, others });
     };
     const sighting = await sight(look, once === true);
@@ -70,12 +70,22 @@ export async function monitor(options: MonitorOptions): Promise<Exit> {
   }
 }
 
-/** Files of whole heads: a verification that was killed may have written none into the folder, or half of one under another name. */
-function headsIn(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.txt'))
-    .map((name) => join(folder, name));
+/**
+ * The whole heads in a folder: a verification that was killed may have written half of one under another name. One may go after it was
+ * listed, when a verification keeps that of a larger tree.
+ */
+async function headsIn(folder: string, vkey: VerifierKey): Promise<string[]> {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const heads: string[] = [];
+  for (const name of names.filter((one) => one.endsWith('.txt'))) {
+    const path = join(folder, name);
+    try {
+      heads.push(...(await headsOfOthers([path], vkey)));
+    } catch (error) {
+      if (existsSync(path)) throw error;
+    }
+  }
+  return heads;
 }
 
 /** Null where the log could not be reached, and will be tried again. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -122,6 +122,9 @@ describe('tally log monitor', () => {
     expect(await look('no-heads-yet')).toMatchObject({ code: 0 });
     writeFileSync(join(folder, 'half.txt.1.new'), seen.slice(0, 20));
     expect(await look('half-a-head')).toMatchObject({ code: 0 });
+    // Listed, but not there when it is read.
+    symlinkSync('gone', join(folder, 'pruned.txt'));
+    expect(await look('a-head-that-went')).toMatchObject({ code: 0 });
     writeFileSync(join(folder, 'seen.txt'), seen);
     await show('a', 'b', 'c');
     expect(await look('own-heads')).toMatchObject({ code: 0 });
