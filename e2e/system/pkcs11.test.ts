@@ -76,12 +76,15 @@ it('a key on the token signs receipts, many at once, and its secret is not in th
   const server = await serve(env);
   const mint = async (n: number) =>
     post(`${server.url}/v1/receipt/free`, { input: `n ${n}`, purpose: 'pkcs11' });
-  const minted = await Promise.all(Array.from({ length: 40 }, (_, n) => mint(n)));
-  expect(new Set(minted.map(({ status }) => status))).toEqual(new Set([200]));
-  for (const { text } of minted) {
-    expect(text).toContain(keyId);
-    const { valid } = JSON.parse((await post(`${server.url}/v1/receipt/verify`, text)).text);
-    expect(valid).toBe(true);
+  // Often enough that threads meet in the library.
+  for (let round = 0; round < 25; round += 1) {
+    const minted = await Promise.all(Array.from({ length: 40 }, (_, n) => mint(40 * round + n)));
+    expect(new Set(minted.map(({ status }) => status))).toEqual(new Set([200]));
+    for (const { text } of minted) expect(text).toContain(keyId);
+    const verdicts = await Promise.all(
+      minted.map(({ text }) => post(`${server.url}/v1/receipt/verify`, text)),
+    );
+    for (const { text } of verdicts) expect(JSON.parse(text)).toMatchObject({ valid: true });
   }
   expect((await server.kill('SIGTERM')).code).toBe(0);
 });

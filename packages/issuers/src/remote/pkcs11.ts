@@ -14,7 +14,7 @@ type Handle = Buffer;
 /** What is used of the package pkcs11js, which is not installed by default: it compiles native code. */
 interface Pkcs11 {
   load(path: string): void;
-  C_Initialize(): void;
+  C_Initialize(options: { flags: number }): void;
   C_GetSlotList(tokenPresent: boolean): Handle[];
   C_GetTokenInfo(slot: Handle): { readonly label: string };
   C_OpenSession(slot: Handle, flags: number): Handle;
@@ -33,6 +33,7 @@ interface Pkcs11 {
 }
 
 /** Numbers of PKCS#11 3.1 (pkcs11t.h). */
+const CKF_OS_LOCKING_OK = 2;
 const CKF_SERIAL_SESSION = 4;
 const CKU_USER = 1;
 const CKA_CLASS = 0;
@@ -108,6 +109,8 @@ class Token {
   /** A login holds as long as a session is open. */
   readonly #first: Handle;
   readonly #idle: Handle[] = [];
+  /** What is being signed: pkcs11js reads it in a thread, and does not keep it from being collected meanwhile. */
+  readonly #signing = new Set<Buffer>();
 
   constructor(module: string, label: string, object: string, pin: string | null) {
     this.#lib = libraryOf(module);
@@ -137,13 +140,16 @@ class Token {
   async sign(message: Uint8Array): Promise<Uint8Array> {
     // A session makes one signature at a time.
     const session = this.#idle.pop() ?? this.#lib.C_OpenSession(this.#slot, CKF_SERIAL_SESSION);
+    const signed = Buffer.from(message);
+    this.#signing.add(signed);
     let kept = false;
     try {
       this.#lib.C_SignInit(session, { mechanism: CKM_EDDSA }, this.#key);
-      const signature = await this.#lib.C_SignAsync(session, Buffer.from(message), Buffer.alloc(64));
+      const signature = await this.#lib.C_SignAsync(session, signed, Buffer.alloc(64));
       kept = this.#idle.length < MAX_IDLE && this.#idle.push(session) > 0;
       return Uint8Array.from(signature);
     } finally {
+      this.#signing.delete(signed);
       if (!kept) this.#lib.C_CloseSession(session);
     }
   }
@@ -180,7 +186,8 @@ function libraryOf(module: string): Pkcs11 {
   if (known !== undefined) return known;
   const lib = new (packageOf().PKCS11)();
   lib.load(module);
-  lib.C_Initialize();
+  // Signatures are made in several threads, from which a library protects itself only if it is told to.
+  lib.C_Initialize({ flags: CKF_OS_LOCKING_OK });
   libraries.set(module, lib);
   return lib;
 }
