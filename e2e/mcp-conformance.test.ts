@@ -37,7 +37,10 @@ async function recorded(): Promise<number> {
   return verdicts.reduce((sum, { count }) => sum + count - 2, 0);
 }
 
-/** What the suite finds of the server over stdio, which is asked once: a session of it starts two processes, and it has more than thirty. */
+/**
+ * The suite's findings about the server over stdio without a proxy. Two tests compare with them, and the suite runs once for both: it
+ * opens more than thirty sessions, each of which starts two processes.
+ */
 let overStdio: Promise<readonly string[]> | undefined;
 async function withoutProxy(): Promise<readonly string[]> {
   overStdio ??= start(OVER_HTTP, process.execPath, SERVER).then(findings);

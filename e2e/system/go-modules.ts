@@ -9,7 +9,7 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/tallystick-go', i
 /** Version of Go that builds, whichever is installed: torchwood needs 1.27. */
 const GOTOOLCHAIN = 'go1.27.3';
 
-/** Without optimization, since building takes most of the time of these programs. */
+/** Flags that turn the compiler's optimization off: these programs take longer to build than they run in the tests. */
 const BUILDING = ['-ldflags=-s -w', '-gcflags=all=-N -l'];
 
 /** Outside of any module unless a folder is given, so that nothing but the version that is asked for counts. */

@@ -27,7 +27,7 @@ from tallystick import (
 )
 
 SESSIONS = int(os.environ.get("TALLY_TEST_SESSIONS", "1000"))
-"""Number of sessions; 10,000 of them, made by hand, take a minute or two."""
+"""How many random sessions the test judges. 10,000 of them take a minute or two."""
 
 KEY, OTHER = create_signer(bytes([1]) * 32), create_signer(bytes([2]) * 32)
 SERVER: ToolServer = {

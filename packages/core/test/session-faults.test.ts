@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts';
 
 /** Sessions that are made, each with one change. */
-/** Number of random sessions. TALLY_TEST_SESSIONS=10000 makes the long run. */
+/** How many random sessions the test judges: 2,000, or as many as TALLY_TEST_SESSIONS says. */
 const RUNS = Number(process.env['TALLY_TEST_SESSIONS'] ?? 2_000);
 const NOW = 1_790_000_000_000;
 const [own, other] = (await Promise.all(

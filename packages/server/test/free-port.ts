@@ -2,10 +2,13 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections, so that none of those takes it before it is listened on. */
+/**
+ * The first port that may be chosen, and the one after the last. Systems give higher ports to outgoing connections, and such a
+ * connection could take a port before the program listens on it.
+ */
 const PORTS = [15_000, 32_000] as const;
 
-/** A port of 127.0.0.1 that nothing listens on, for programs that take no 0. */
+/** Finds a port of 127.0.0.1 on which nothing listens, for programs that can't be told to choose one themselves (port 0). */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(...PORTS);

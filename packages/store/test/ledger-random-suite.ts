@@ -13,7 +13,7 @@ export interface Faults {
 
 export type Fault = 'none' | 'before' | 'after';
 
-/** Number of random operations. TALLY_TEST_OPERATIONS=10000 makes the long run. */
+/** How many random operations a test carries out: 3,000, or as many as TALLY_TEST_OPERATIONS says. */
 const OPERATIONS = Number(process.env['TALLY_TEST_OPERATIONS'] ?? 3_000);
 const PHASES = 10;
 const CLIENTS = 24;

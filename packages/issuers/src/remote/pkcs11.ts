@@ -109,7 +109,7 @@ class Token {
   /** A login holds as long as a session is open. */
   readonly #first: Handle;
   readonly #idle: Handle[] = [];
-  /** What is being signed: pkcs11js reads it in a thread, and does not keep it from being collected meanwhile. */
+  /** The messages that are being signed. pkcs11js reads a message in another thread without holding it, so garbage collection could free it. */
   readonly #signing = new Set<Buffer>();
 
   constructor(module: string, label: string, object: string, pin: string | null) {
@@ -186,7 +186,7 @@ function libraryOf(module: string): Pkcs11 {
   if (known !== undefined) return known;
   const lib = new (packageOf().PKCS11)();
   lib.load(module);
-  // Signatures are made in several threads, from which a library protects itself only if it is told to.
+  // pkcs11js signs in several threads at once. A library guards its memory against that only if this flag is set (PKCS#11 3.1, section 5.4).
   lib.C_Initialize({ flags: CKF_OS_LOCKING_OK });
   libraries.set(module, lib);
   return lib;

@@ -71,8 +71,8 @@ export async function monitor(options: MonitorOptions): Promise<Exit> {
 }
 
 /**
- * The whole heads in a folder: a verification that was killed may have written half of one under another name. One may go after it was
- * listed, when a verification keeps that of a larger tree.
+ * Reads the heads that verifications on this machine keep in a folder. It passes over files with other names: a verification that was
+ * killed may have left half a head in one. It also passes over a head that is removed while it reads, to make room for a larger tree's.
  */
 async function headsIn(folder: string, vkey: VerifierKey): Promise<string[]> {
   const names = existsSync(folder) ? readdirSync(folder) : [];
