@@ -189,10 +189,11 @@ it(
     expect(ofBudgeted + ofFree).toBeGreaterThanOrEqual(acknowledged);
 
     // Every call that was answered is in the list of its caller, with its receipt.
-    await until(
-      () => listed(owner),
-      (ids) => [...billed.keys()].every((id) => ids.has(id)),
-    );
+    const missing = async (): Promise<string[]> => {
+      const ids = await listed(owner);
+      return [...billed.keys()].filter((id) => !ids.has(id));
+    };
+    await until(missing, ({ length }) => length === 0, 120);
     for (const mib of fleet.memory) expect(mib).toBeLessThan(400);
   },
   (SECONDS + 300) * 1_000,

@@ -130,7 +130,7 @@ export function createComputeMetrics(registry: Registry): ComputeMetrics {
   });
   const unlisted = new Counter({
     name: 'compute_calls_unlisted_total',
-    help: 'Calls whose row in the list of calls was dropped. Rows of billed calls are made again from receipts within a minute or two.',
+    help: 'Calls whose row in the list of calls was dropped. Rows of billed calls are made again from receipts within a minute.',
     registers,
   });
   const unkept = new Counter({

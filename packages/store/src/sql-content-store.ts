@@ -12,7 +12,7 @@ export class SqlContentStore implements ContentStore {
   }
 
   put(rows: readonly ContentRow[]): Promise<void> {
-    return this.#database.transaction(() => put(this.#database.queries, rows), 'relaxed');
+    return this.#database.transaction(() => put(this.#database.queries, rows));
   }
 
   async find(owner: string, id: string): Promise<ContentRow | null> {

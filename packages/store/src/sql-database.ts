@@ -54,7 +54,8 @@ export interface SqlDatabase extends SharedStatements {
   readonly read: <T>(work: Work<T>, pace?: Pace) => Promise<T>;
   /**
    * Runs work in a transaction and resolves once it is durable; rolls back when it throws. A `relaxed` one is visible
-   * to all and survives this process at once, but survives the machine only once a durable one has followed.
+   * to all and survives this process at once, but survives the database's own crash, or the machine's, only once a
+   * durable one has followed. It is for what a process that lives on would write again, or nobody misses.
    * @param work begins the work; called again where the database rolled everything back in favour of another transaction
    */
   transaction<T>(work: () => Work<T>, durability?: Durability): Promise<T>;

@@ -21,7 +21,7 @@ export class SqlReceiptListStore implements ReceiptListStore {
   }
 
   async put(rows: readonly ListedReceipt[]): Promise<void> {
-    await this.#database.transaction(() => this.#database.receiptListTables.listReceipts(rows), 'relaxed');
+    await this.#database.transaction(() => this.#database.receiptListTables.listReceipts(rows));
   }
 
   async page({ before, ...page }: ReceiptPage): Promise<ListedReceipt[]> {

@@ -5,6 +5,8 @@ import { startPostgres, type TestPostgres } from '../../server/test/postgres.ts'
 import { openPostgresStore, waitForPostgres } from '../src/postgres.ts';
 import { POSTGRES_LIMITS } from '../src/postgres-limits.ts';
 import type { Store } from '../src/store.ts';
+import { newCall } from './call-fixtures.ts';
+import { NO_FILTER, NOW, OWNER, row } from './list-fixtures.ts';
 
 let servers: [TestPostgres, TestPostgres];
 let urls: [string, string];
@@ -112,6 +114,49 @@ describe('several servers', () => {
     await store.close();
     expect(await versionAt(urls[1])).toBe(version);
     await servers[0].restart();
+  });
+});
+
+/** How a row is written that nobody writes again while its process lives, and whether it is there. */
+const ROWS: Record<
+  string,
+  { put: (store: Store) => Promise<void>; find: (store: Store) => Promise<boolean> }
+> = {
+  'list of calls': {
+    put: (store) => store.calls.put([newCall(1, { id: 'a', owner: OWNER })]),
+    find: async (store) => (await store.calls.find(OWNER, 'a')) !== null,
+  },
+  'list of receipts': {
+    put: (store) => store.receiptList.put([row('a')]),
+    find: async (store) => {
+      const place = { from: 0, before: { at: 1_000, id: '' }, now: 0, limit: 10 };
+      return (await store.receiptList.page({ ...NO_FILTER, ...place, owner: OWNER })).length > 0;
+    },
+  },
+  'kept contents of calls': {
+    put: (store) =>
+      store.contents.put([{ id: 'a', owner: OWNER, key: null, expiresAt: NOW, sealed: Buffer.of(1) }]),
+    find: async (store) => (await store.contents.find(OWNER, 'a')) !== null,
+  },
+};
+
+describe('a server that is killed and started again', () => {
+  beforeAll(async () => {
+    const admin = new Client({ connectionString: urls[0] });
+    await admin.connect();
+    // Now nothing but a durable transaction writes the log of the database soon.
+    await admin.query("alter system set wal_writer_delay = '10s'");
+    await admin.query('select pg_reload_conf()');
+    await admin.end();
+  });
+
+  it.each(Object.entries(ROWS))('keeps what was written to the %s', async (_name, { put, find }) => {
+    const store = await openPostgresStore(urls[0]);
+    await put(store);
+    servers[0].signal('SIGKILL');
+    await servers[0].restart();
+    expect(await vi.waitFor(() => find(store), { timeout: 60_000, interval: 100 })).toBe(true);
+    await store.close();
   });
 });
 

@@ -140,8 +140,8 @@ export interface CallMark {
 }
 
 /**
- * Stores the list of calls. Errors and ordering are those of `Store`. Durability: a write survives the process, but not
- * always the machine: rows that are lost are made again from receipts.
+ * Stores the list of calls. Errors and ordering are those of `Store`. What `put` has written is
+ * durable; rows that a process did not come to write are made again from receipts. A mark may be lost with the machine.
  */
 export interface CallStore {
   /** Writes the calls whose id has no row yet, with their tags, details and counts, in one transaction. */

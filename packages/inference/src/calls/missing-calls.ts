@@ -4,7 +4,7 @@ import type { CallQueue } from './call-queue.ts';
 import type { CallStore } from './call-store.ts';
 import { rowOfReceipt } from './row-of-receipt.ts';
 
-const EVERY_MS = 60_000;
+const EVERY_MS = 15_000;
 /** Seconds of calls that are looked through at once: with SQLite nothing else runs meanwhile. */
 const SLICE = 10;
 const BATCH = 200;
@@ -36,11 +36,13 @@ export class MissingCalls {
     this.#listedUntil = this.#now();
   }
 
-  /** Looks now and every minute. The returned function stops that, and leaves nothing for others to look for. */
+  /** Looks now and every 15 seconds. The returned function stops that, and leaves nothing for others to look for. */
   start(onFailure: (error: unknown) => void): () => Promise<void> {
     const { store, process } = this.#dependencies;
     const look = (): Promise<void> => this.look().catch(onFailure);
-    const first = look();
+    // Before its first look ends, others know where to begin if this process dies.
+    const marked = store.mark({ process, listedUntil: this.#listedUntil }).catch(onFailure);
+    const first = marked.then(look);
     const stop = runEvery(EVERY_MS, look);
     return async () => {
       await first;

@@ -95,7 +95,7 @@ export interface ScannedReceipt {
 
 /**
  * Stores the lists of receipts. Every read but `scan` names one owner, and sees nothing of another's. Errors and ordering
- * are those of `Store`. Durability: a row survives the process, but not always the machine; lost rows are made again.
+ * are those of `Store`. What `put` has written is durable.
  */
 export interface ReceiptListStore {
   /** Writes the rows whose id has none yet, in one transaction. */
