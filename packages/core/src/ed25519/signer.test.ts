@@ -65,6 +65,28 @@ describe('createSigner', () => {
   });
 });
 
+const withoutModule = { getBuiltinModule: () => undefined };
+const withoutCurve = {
+  getBuiltinModule: () => ({
+    createPrivateKey: () => {
+      throw new Error('unsupported');
+    },
+  }),
+};
+
+describe.each([
+  ['by OpenSSL', globalThis.process],
+  ['where there is no OpenSSL', withoutModule],
+  ['where OpenSSL lacks the curve', withoutCurve],
+])('publicKeyOf %s', (_where, process) => {
+  afterEach(() => void vi.unstubAllGlobals());
+
+  test.each(rfc8032Vectors)('knows the public key of RFC 8032 $name', ({ secretKey, publicKey }) => {
+    vi.stubGlobal('process', process);
+    expect(toHex(publicKeyOf(fromHex(secretKey)))).toBe(publicKey);
+  });
+});
+
 test('generateSecretKey gives 32 bytes, never the same', () => {
   expect(generateSecretKey()).toHaveLength(32);
   expect(generateSecretKey()).not.toEqual(generateSecretKey());
