@@ -13,8 +13,8 @@ const CHAT = {
   messages: [{ role: 'user', content: 'Say it.' }],
   max_tokens: 20,
 };
-/** Answers that say that it does not work now, or that the budget is used up. */
-const NOT_NOW = new Set([402, 409, 429, 502, 503, 504]);
+/** Answers that say that it does not work now, that it took too long, or that the budget is used up. */
+const NOT_NOW = new Set([402, 408, 409, 429, 502, 503, 504]);
 const isNotNow = ({ status, text }: Answer): boolean =>
   NOT_NOW.has(status) || (JSON.parse(text) as { code?: string }).code === 'model_gone';
 

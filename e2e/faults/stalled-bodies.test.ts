@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
@@ -11,6 +12,9 @@ const DRIBBLING = 800;
 const WHOLE_MS = 4_000;
 
 let service: Served;
+/** What comes back on connections that send nothing, and half a head. It takes the service some 20 s to end them. */
+let unused: Promise<string>;
+let half: Promise<string>;
 beforeAll(async () => {
   service = await serve({
     TALLY_DATA_DIR: temporaryFolder(),
@@ -20,17 +24,23 @@ beforeAll(async () => {
     TALLY_BODY_TIMEOUT_MS: String(WHOLE_MS),
     TALLY_STREAM_BODY_TIMEOUT_MS: String(WHOLE_MS),
   });
+  const port = Number(new URL(service.url).port);
+  unused = text(connect(port, '127.0.0.1'));
+  const begun = connect(port, '127.0.0.1');
+  begun.write('GET / HTTP/1.1\r\nHost:');
+  half = text(begun);
 });
 afterAll(() => service.kill('SIGTERM'));
 
-/** Begins a request whose body is never sent as a whole. */
-function begin(path: string, type: string): Socket {
+/** Begins a request whose body is never sent as a whole. @param headers more of them */
+function begin(path: string, type: string, ...headers: string[]): Socket {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setNoDelay();
   const lines = [
     `POST ${path} HTTP/1.1`,
     'Host: x',
     `Content-Type: ${type}`,
     'Content-Length: 1000',
+    ...headers,
     '',
     '{',
   ];
@@ -74,6 +84,30 @@ describe('bodies that do not come', () => {
       expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
     await acknowledged.expectKept(service.url);
     expect(residentMiB(service.pid)).toBeLessThan(MEMORY_MIB);
+  });
+});
+
+describe('a process that stood still longer than a body may take', () => {
+  it.each(PATHS)('reads what has come meanwhile: %s', async (path, type) => {
+    const socket = begin(path, type, 'Connection: close', 'Expect: 100-continue');
+    const [first] = await once(socket, 'data');
+    expect(String(first)).toMatch(/^HTTP\/1\.1 100 /);
+    process.kill(service.pid, 'SIGSTOP');
+    socket.write(' '.repeat(999));
+    await setTimeout(WHOLE_MS + 500);
+    process.kill(service.pid, 'SIGCONT');
+    // It is no JSON, which only somebody can tell who has read it.
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 4(?!08)/);
+  });
+});
+
+describe('requests that do not come', () => {
+  it('are told 408 if they have begun', async () => {
+    expect(await half).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
+  });
+
+  it('are told nothing if they have not, since the answer could be taken for that to a later one', async () => {
+    expect(await unused).toBe('');
   });
 });
 

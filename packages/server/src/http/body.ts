@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { type JsonValue, parseJson, TallyError } from '@tallystick/core';
 import { type AppContext, header, incomingOf } from './context.ts';
@@ -63,7 +63,7 @@ export async function* bodyChunks(
   if (incoming !== undefined) inviteBody(c);
   for await (const chunk of incoming === undefined ? (c.req.raw.body ?? []) : nodeChunks(incoming, limits)) {
     yield chunk;
-    await setImmediate();
+    await immediate();
   }
 }
 
@@ -86,9 +86,23 @@ async function* nodeChunks(
 /** Waits for `next`. Rejects with `late()` after so many milliseconds, and with client_closed where `next` rejects. */
 function within<T>(milliseconds: number, next: Promise<T>, late: () => TallyError): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const timer = setTimeout(() => reject(late()), milliseconds);
+  const timer = patience(milliseconds, () => reject(late()));
   next.then(resolve, (cause) => reject(hungUp(cause))).finally(() => clearTimeout(timer));
   return promise;
+}
+
+/**
+ * Ends after so many milliseconds, once what has come by then is read: a process that stood still has not read it yet, and Node runs
+ * timers before it reads.
+ * @param read how many bytes have been read; nothing ends if there are more after that
+ */
+function patience(milliseconds: number, end: () => void, read = (): number => 0): NodeJS.Timeout {
+  return setTimeout(() => {
+    const before = read();
+    setImmediate(() => {
+      if (read() === before) end();
+    });
+  }, milliseconds);
 }
 
 /**
@@ -131,9 +145,15 @@ function readNode(incoming: IncomingMessage, { bytes, stallMs, wholeMs }: WholeL
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  const stall = setTimeout(() => giveUp(stalled(stallMs)), stallMs);
-  const whole = setTimeout(() => giveUp(tooLong(wholeMs)), wholeMs);
+  let ended = false;
+  const stall = patience(
+    stallMs,
+    () => giveUp(stalled(stallMs)),
+    () => length,
+  );
+  const whole = patience(wholeMs, () => giveUp(tooLong(wholeMs)));
   const stop = (): void => {
+    ended = true;
     clearTimeout(stall);
     clearTimeout(whole);
     incoming.off('data', onData);
@@ -153,6 +173,7 @@ function readNode(incoming: IncomingMessage, { bytes, stallMs, wholeMs }: WholeL
   };
   // The connection is closed after the answer. Unread bytes would reset it by then, and the answer would be lost.
   const giveUp = (error: Error): void => {
+    if (ended) return;
     refuse(error);
     incoming.resume();
   };

@@ -153,7 +153,21 @@ export class Front {
     if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) {
       return void socket.destroy();
     }
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return this.#endLate(error, socket as Socket);
     this.#write({ thrown: parserError(error) }, '', socket);
+  }
+
+  /**
+   * Ends a connection whose request has not come in time, unless it is there: a process that stood still has not read it yet. One that
+   * never sent a byte is closed without an answer, which its client could take for that to a request sent just now.
+   */
+  #endLate(error: NodeJS.ErrnoException, socket: Socket): void {
+    const before = socket.bytesRead;
+    setImmediate(() => {
+      if (socket.bytesRead !== before || !socket.writable) return;
+      if (before === 0) return void socket.destroy();
+      this.#write({ thrown: parserError(error) }, '', socket);
+    });
   }
 
   #write(refused: ConnectionRefusal, path: string, socket: Duplex): void {
