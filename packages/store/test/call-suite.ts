@@ -183,7 +183,7 @@ export function callSuite(name: string, createDatabase: CreateDatabase): void {
       const sweepOf = (process: string): MissingCalls =>
         new MissingCalls({
           store: store.calls,
-          queue: { flush: async () => undefined, takeDropped: () => 0 },
+          queue: { flush: async () => undefined, takeDropped: () => 0, waiting: 0 },
           process,
           clock: () => NOW * 1_000,
           maxCallMs: 20_000,
@@ -211,7 +211,7 @@ export function callSuite(name: string, createDatabase: CreateDatabase): void {
       let dropped = 0;
       const sweep = new MissingCalls({
         store: store.calls,
-        queue: { flush: async () => undefined, takeDropped: () => dropped },
+        queue: { flush: async () => undefined, takeDropped: () => dropped, waiting: 0 },
         process: 'one',
         clock: () => NOW * 1_000,
         maxCallMs: 1_000,
@@ -221,6 +221,29 @@ export function callSuite(name: string, createDatabase: CreateDatabase): void {
       dropped = 1;
       await sweep.look();
       expect(ids(await page({}))).toEqual([id]);
+    });
+
+    it('and a process whose rows the database does not take says no more than before', async () => {
+      const queue = { flush: async () => undefined, takeDropped: () => 0, waiting: 0 };
+      let now = NOW;
+      const process = 'waiting';
+      const sweep = new MissingCalls({
+        store: store.calls,
+        queue,
+        process,
+        clock: () => now * 1_000,
+        maxCallMs: 1_000,
+      });
+      await sweep.look();
+      const listedUntil = NOW - 30;
+      expect(await store.calls.abandoned()).toContainEqual({ process, listedUntil });
+      queue.waiting = 1;
+      now += 60;
+      await sweep.look();
+      expect(await store.calls.abandoned()).toContainEqual({ process, listedUntil });
+      queue.waiting = 0;
+      await sweep.look();
+      expect(await store.calls.abandoned()).toContainEqual({ process, listedUntil: listedUntil + 60 });
     });
   });
 }

@@ -48,6 +48,11 @@ export class CallQueue implements CallSink {
     });
   }
 
+  /** Number of calls whose rows are not written yet. */
+  get waiting(): number {
+    return this.#waiting.waiting;
+  }
+
   /** Number of calls that were dropped since it was last asked. */
   takeDropped(): number {
     const dropped = this.#dropped;

@@ -13,7 +13,7 @@ const PENDING = 30;
 
 interface MissingDependencies {
   readonly store: CallStore;
-  readonly queue: Pick<CallQueue, 'flush' | 'takeDropped'>;
+  readonly queue: Pick<CallQueue, 'flush' | 'takeDropped' | 'waiting'>;
   /** Id of this process's lease. */
   readonly process: string;
   /** Unix milliseconds. */
@@ -62,6 +62,8 @@ export class MissingCalls {
     const now = this.#now();
     await queue.flush();
     if (queue.takeDropped() > 0) await this.#list(this.#listedUntil);
+    // Where the database did not take rows, they are older than the next mark would say.
+    if (queue.waiting > 0) return;
     this.#listedUntil = now - PENDING;
     await store.mark({ process, listedUntil: this.#listedUntil });
   }
