@@ -151,12 +151,22 @@ export function openCompute({
     store: store.contents,
     issuer,
     days: config.compute.keepContentDays,
+    async isUnlisted(owner, id) {
+      await calls.flush();
+      const around = { after: id.slice(0, -1), before: `${id}0`, limit: 100 };
+      const unlisted = await store.calls.unlisted(around);
+      return unlisted.some((call) => call.id === id && call.owner === owner);
+    },
     metrics,
     storms,
     logger,
     clock,
   });
-  const write = async (): Promise<void> => void (await Promise.all([calls.flush(), contents.flush()]));
+  // A call's content before its row: where there is a row, nothing else will come.
+  const write = async (): Promise<void> => {
+    await contents.flush();
+    await calls.flush();
+  };
   const stopListing = runEvery(LIST_MS, write);
   const stopFinding = missing.start((error) => {
     if (storms.admits(UNLISTED, RESTS)) logger.warn({ err: error }, UNLISTED);

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { type JsonObject, type JsonValue, TallyError, utf8 } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
 import { type LogStorms, RollUp, seal, unseal } from '@tallystick/kit';
@@ -15,6 +16,9 @@ const AT_ONCE = 8;
 /** Rows that are deleted at once: with SQLite nothing else runs meanwhile. */
 const PURGED = 100;
 const DAY_SECONDS = 86_400;
+/** Milliseconds between two looks for what another process has yet to write, and looks: rows wait half a second. */
+const LOOK_MS = 100;
+const LOOKS = 30;
 const FAILED = 'what callers have kept of their calls could not be written';
 const FAILURES = { level: 'warn', burst: 3 } as const;
 
@@ -46,6 +50,8 @@ interface KeptDependencies {
   readonly issuer: Pick<OwnIssuer, 'keyring'>;
   /** Days for which content is kept; 0 keeps none. */
   readonly days: number;
+  /** Whether a call of this account is billed, and another process has yet to write its row, which it does after its content. */
+  readonly isUnlisted: (owner: string, id: string) => Promise<boolean>;
   readonly metrics: Pick<ComputeMetrics, 'unkept'>;
   readonly storms: LogStorms;
   readonly logger: Pick<Logger, 'warn'>;
@@ -104,13 +110,24 @@ export class KeptContents {
   /** What is kept of a call. @param key where the caller may read only what was made with one key */
   async find(owner: string, key: string | null, id: string): Promise<CallContent | null> {
     await this.flush();
-    const { store, issuer, clock } = this.#dependencies;
+    const { issuer, clock } = this.#dependencies;
     const { apiKeySecret } = issuer.keyring;
-    const row = await store.find(owner, id);
+    const row = await this.#row(owner, id);
     if (row === null || row.expiresAt <= Math.floor(clock() / 1_000)) return null;
     if (apiKeySecret === null || (key !== null && row.key !== key)) return null;
     const text = unseal(keyOf(apiKeySecret, row), row.sealed).toString('utf8');
     return { keptUntil: row.expiresAt, ...(JSON.parse(text) as Omit<CallContent, 'keptUntil'>) };
+  }
+
+  /** The row of a call; waits for that of a call that another process has just ended. */
+  async #row(owner: string, id: string): Promise<ContentRow | null> {
+    const { store, isUnlisted } = this.#dependencies;
+    for (let looks = 1; ; looks += 1) {
+      const isLast = looks > LOOKS || !(await isUnlisted(owner, id));
+      const row = await store.find(owner, id);
+      if (row !== null || isLast) return row;
+      await setTimeout(LOOK_MS);
+    }
   }
 
   /** Deletes what is kept of a call at once. Returns whether there was anything. */
