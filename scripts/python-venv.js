@@ -3,7 +3,7 @@
 // Plain JavaScript without dependencies: it runs on whatever Node the machine has (18 or later).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,6 +15,9 @@ export const FOLDER = fileURLToPath(new URL('../python', import.meta.url));
 
 const venv = join(FOLDER, '.venv');
 const stamp = join(venv, '.tallystick-setup');
+/** Holds the number of the process that makes the environment. */
+const lock = join(FOLDER, '.venv.lock');
+const WAIT_MS = 200;
 
 /**
  * Makes the environment where there is none, or anew where python/pyproject.toml or the machine's Python has changed. Ends the
@@ -30,7 +33,11 @@ export function setUpPython() {
     .update(readFileSync(join(FOLDER, 'pyproject.toml')))
     .update(found.version)
     .digest('hex');
-  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== expected) {
+  const isMade = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === expected;
+  if (isMade()) return interpreter;
+  takeLock();
+  // Another process may have made it meanwhile.
+  if (!isMade()) {
     process.stderr.write('python: making python/.venv, once …\n');
     run(found.command, ['-m', 'venv', '--clear', venv]);
     run(interpreter, [
@@ -44,7 +51,30 @@ export function setUpPython() {
     ]);
     writeFileSync(stamp, expected);
   }
+  rmSync(lock);
   return interpreter;
+}
+
+/** Waits until no other process makes the environment. A process that ended in the middle has left its lock. */
+function takeLock() {
+  for (;;) {
+    try {
+      return writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (isLockLeft()) rmSync(lock, { force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
+  }
+}
+
+function isLockLeft() {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    return false;
+  } catch (error) {
+    return error.code === 'ESRCH';
+  }
 }
 
 /** The first Python on the machine that is new enough, as command and full version; undefined if there is none. */
