@@ -11,6 +11,7 @@ import { DOMAINS, type Domain } from './domains.ts';
 import { ollamaUrl } from './ollama-host.ts';
 import { toPrice } from './price.ts';
 import {
+  type DefaultsFile,
   defaultsSchema,
   type ModelChange,
   type ModelEntry,
@@ -57,11 +58,19 @@ interface ReadCatalogue {
   readonly faults: readonly string[];
 }
 
+let checked: DefaultsFile | undefined;
+
+/** The default catalogue, checked once: that takes some 15 ms, and a start of the service needs it four times. */
+function defaultCatalogue(): DefaultsFile {
+  checked ??= validate(defaultsSchema, defaultsFile);
+  return checked;
+}
+
 /** Reads the members `providers` and `models` of the configuration file, as JSON that was parsed. */
 export function readCatalogue(json: JsonValue): ReadCatalogue {
   const { success, error } = operatorSchema.safeParse(json);
   const catalogue = success ? (json as OperatorFile) : {};
-  const providers = [...validate(defaultsSchema, defaultsFile).providers, ...(catalogue.providers ?? [])];
+  const providers = [...defaultCatalogue().providers, ...(catalogue.providers ?? [])];
   return {
     catalogue,
     keyNames: [...new Set(providers.flatMap((provider) => keysOf(provider).map(({ env }) => env)))],
@@ -107,7 +116,7 @@ export function checkCatalogue(env: Environment, operator: OperatorFile): readon
  * @throws missing_field, invalid_field, conflicting_fields with the path in the operator's file
  */
 export function openCatalogue(env: Environment, operator: OperatorFile = {}): OpenedCatalogue {
-  const defaults = validate(defaultsSchema, defaultsFile);
+  const defaults = defaultCatalogue();
   const providers = configured(defaults.providers, operator.providers ?? [], env);
   const names = new Map(providers.map((provider) => [provider.name, provider]));
   const known = new Set([LOCAL, ...defaults.providers.map(({ name }) => name), ...names.keys()]);

@@ -163,6 +163,7 @@ export const operatorSchema = z.strictObject({
 
 export type ModelEntry = z.infer<typeof modelSchema>;
 export type ModelChange = z.infer<typeof modelChange>;
+export type DefaultsFile = z.infer<typeof defaultsSchema>;
 export type ProviderFile = z.infer<typeof providerSchema>;
 export type OperatorFile = z.infer<typeof operatorSchema>;
 
