@@ -16,7 +16,7 @@ const AT_ONCE = 8;
 /** Rows that are deleted at once: with SQLite nothing else runs meanwhile. */
 const PURGED = 100;
 const DAY_SECONDS = 86_400;
-/** Milliseconds between two looks for what another process has yet to write, and looks: rows wait half a second. */
+/** Milliseconds between two looks for a row that another process has yet to write, and the most looks. A row waits half a second. */
 const LOOK_MS = 100;
 const LOOKS = 30;
 const FAILED = 'what callers have kept of their calls could not be written';
@@ -119,7 +119,7 @@ export class KeptContents {
     return { keptUntil: row.expiresAt, ...(JSON.parse(text) as Omit<CallContent, 'keptUntil'>) };
   }
 
-  /** The row of a call; waits for that of a call that another process has just ended. */
+  /** Finds the row of a call. Where another process has just ended the call, this waits until it has written the row. */
   async #row(owner: string, id: string): Promise<ContentRow | null> {
     const { store, isUnlisted } = this.#dependencies;
     for (let looks = 1; ; looks += 1) {
