@@ -9,6 +9,7 @@ import type { Registry } from 'prom-client';
 import { CallQueue } from './calls/call-queue.ts';
 import type { CallStore } from './calls/call-store.ts';
 import type { ContentStore } from './calls/content-store.ts';
+import { isRecentCall } from './calls/is-recent-call.ts';
 import { KeptContents } from './calls/kept-contents.ts';
 import { MissingCalls } from './calls/missing-calls.ts';
 import type { Model } from './catalogue/catalogue.ts';
@@ -152,6 +153,7 @@ export function openCompute({
     issuer,
     days: config.compute.keepContentDays,
     async isUnlisted(owner, id) {
+      if (!isRecentCall(id, clock(), maxCallMs)) return false;
       await calls.flush();
       const around = { after: id.slice(0, -1), before: `${id}0`, limit: 100 };
       const unlisted = await store.calls.unlisted(around);

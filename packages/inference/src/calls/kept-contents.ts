@@ -16,8 +16,9 @@ const AT_ONCE = 8;
 /** Rows that are deleted at once: with SQLite nothing else runs meanwhile. */
 const PURGED = 100;
 const DAY_SECONDS = 86_400;
-/** Milliseconds between two looks for a row that another process has yet to write, and the most looks. A row waits half a second. */
+/** Milliseconds between two looks for a row that another process has yet to write, which takes it half a second. */
 const LOOK_MS = 100;
+/** The most looks for one row. */
 const LOOKS = 30;
 const FAILED = 'what callers have kept of their calls could not be written';
 const FAILURES = { level: 'warn', burst: 3 } as const;

@@ -9,7 +9,7 @@ const EVERY_MS = 15_000;
 const SLICE = 10;
 const BATCH = 200;
 /** Seconds for which the row of a settled call may still wait in a queue. */
-const PENDING = 30;
+export const PENDING = 30;
 
 interface MissingDependencies {
   readonly store: CallStore;

@@ -158,8 +158,8 @@ export class Front {
   }
 
   /**
-   * Ends a connection whose request has not come in time, unless it is there: a process that stood still has not read it yet. One that
-   * never sent a byte is closed without an answer, which its client could take for that to a request sent just now.
+   * Ends a connection whose request has not come in time. This looks once more first, since a process that stood still has not read what
+   * came meanwhile. A connection that never sent a byte is closed without an answer, which its client could take for that to a request sent just now.
    */
   #endLate(error: NodeJS.ErrnoException, socket: Socket): void {
     const before = socket.bytesRead;
