@@ -48,6 +48,14 @@ when there is none.
 </body></html>
 `;
 
+/** What a program says of two boats: the same names again and again, with their values in a column. */
+const described = ['Orca', 'Lynx']
+  .map(
+    (boat) =>
+      `Name:         ${boat}\nBerth:        4\nLabels:       <none>\nStatus:       open\nCaptain:      Ann\nConditions:\n  Ready:  True\n`,
+  )
+  .join('\n');
+
 describe('no code', () => {
   test.each([
     ['the header of a mail', mail, 'prose'],
@@ -64,6 +72,7 @@ describe('no code', () => {
       '# match: { "time": 3 }\nDec 21 21:17:29 mail smtpd[71]: reject {a}\n'.repeat(4),
       'log',
     ],
+    ['fields with their values in a column', described, 'prose'],
     ['a table whose lines end with a semicolon', 'id;name;berth;\n1;Orca;4;\n'.repeat(4), 'table'],
   ])('%s', (_name, text, kind) => {
     expect(kindsOf(text)).toStrictEqual([kind]);
@@ -75,6 +84,8 @@ const intro = 'Boats leave at eight and at ten.\n\n';
 describe('fences', () => {
   test.each([
     ['of printed text', `${intro}\`\`\`\n  -h, --help   Print usage.\n  -q           Be quiet.\n\`\`\`\n`],
+    ['of settings in YAML', `${intro}\`\`\`yaml\n${workflow}\`\`\`\n`],
+    ['of settings under names', `${intro}\`\`\`toml\n[port]\nboats = [8, 10]\nopen = true\n\`\`\`\n`],
     ['of a command', `${intro}\`\`\`sh\n$ boat --list | head\n\`\`\`\n`],
     ['that only underline a title', `Boats\n~~~~~\n\nThey leave at eight.\n\nBicycles\n~~~~~~~~\n\nFree.\n`],
   ])('%s are prose', (_name, text) => {
@@ -91,6 +102,11 @@ describe('fences', () => {
   ])('%s are code', (_name, fence) => {
     expect(kindsOf(`${intro}${fence}\n`)).toStrictEqual(['prose', 'code']);
   });
+});
+
+test('a dialogue whose words stand in a column is one', () => {
+  const hearing = 'Q:       When does the boat leave?\nA:       At eight.\nCOURT:   Go on.\n'.repeat(4);
+  expect(kindsOf(hearing)).toStrictEqual(['dialogue']);
 });
 
 describe('code', () => {
@@ -120,6 +136,8 @@ const outputs: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(traces).map(([name, text]) => [`a trace of ${name}`, text])),
   'tests of Go':
     '=== RUN   TestOpen\n--- PASS: TestOpen (0.01s)\n=== RUN   TestShut\n--- FAIL: TestShut (0.02s)\n',
+  'lines of a program with a place that is pointed at':
+    '  ● port › opens\n\n      10 |   const port = openPort(8);\n      11 |   const boats = port.list();\n    > 12 |   expect(boats.length).toBe(4);\n         |                        ^\n      13 | });\n      14 |\n',
   'a TAP stream': 'ok 1 - open(boat)\nnot ok 2 - shut(boat)\nok 3 - sink(boat)\n1..3\n',
   'tests of pytest':
     'tests/test_boats.py::test_open(1) PASSED\ntests/test_boats.py::test_open(2) FAILED\ntests/test_boats.py::test_shut(1) PASSED\n',

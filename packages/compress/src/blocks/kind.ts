@@ -85,6 +85,8 @@ const frame =
 /** Matches a line that says how a test went. */
 const outcome =
   /^\s*(?:[-=*]{2,} *)?(?:PASS(?:ED)?|FAIL(?:ED|URE|S)?|ERROR|SKIP(?:PED)?|XFAIL|XPASS|RUN|CONT|PAUSE|(?:not )?ok|test)\b|(?:\.\.\.? *|\s)(?:PASSED|FAILED|SKIPPED|passed|failed|skipped|ok|FAIL|ERROR)\b[^;{}]*$|^\s*[✓✔✗✘×●○]/u;
+/** Matches a line that points at a place in the line of a program above it. */
+const pointer = /^\s*\|?[\s~]*\^[\s^~]*$/;
 /** Matches the first line of the header of a mail's part. */
 const mimeHeader = /^(?:content-[\w-]+|mime-version|x-[\w-]+|received|return-path|message-id): ?\S/i;
 const sentence = /^[A-Z"“][^;{}()=<>]*[a-z,]+ [^;{}()=<>]*[.!?…]["”)]?$/;
@@ -100,6 +102,8 @@ export function looksLikeCode(lines: readonly string[]): boolean {
   if (bare.length === 0 || share(bare, codeLine) + commented < 0.5 || share(bare, sentence) >= 0.25)
     return false;
   if (share(bare, logLine) >= 0.3 || isMarkup(bare) || isIni(bare) || isMail(bare)) return false;
+  // A program that a message quotes has few lines around the one that is pointed at.
+  if (share(bare, pointer) >= 0.04) return false;
   if (share(bare, frame) + share(bare, outcome) >= 0.3 || mimeHeader.test(bare[0] ?? '')) return false;
   return resultLines(bare).filter((part) => part !== undefined).length < bare.length * 0.3;
 }
@@ -217,8 +221,19 @@ export function speakerOf(line: string): string | undefined {
 /** Matches a line of the header of a mail, whose name is no speaker's. */
 export const mailHeader = /^[\s>]*(?:from|date|to|cc|sent|subject|reply-to):/i;
 
+/** Matches a name with its value in a column, as programs print them. */
+const column = /^([^:]*): {3,}\S/;
+/** Fewest names of fields: with their words in a column, a few are speakers. */
+const MIN_FIELDS = 5;
+
+function hasFields(lines: readonly string[]): boolean {
+  const names = lines.flatMap((line) => column.exec(line)?.[1]?.trim() ?? []);
+  return names.length / lines.length >= 0.1 && new Set(names).size >= MIN_FIELDS;
+}
+
 /** Returns whether several labels come again and again, on a fair share of the lines. */
 function isDialogue(lines: readonly string[]): boolean {
+  if (hasFields(lines)) return false;
   const labels = lines.flatMap((line) => (mailHeader.test(line) ? [] : (speakerOf(line) ?? [])));
   if (labels.length < 4 || labels.length / lines.length < 0.25) return false;
   return new Set(labels).size <= Math.max(2, labels.length / 3);

@@ -129,6 +129,8 @@ function isUnderline(text: string, start: number, line: string): boolean {
 /** Languages of fences that hold a program only if it looks like one: what was typed or printed on a terminal, or nothing said. */
 const unsaid =
   /^(?:te?xt|plain|plaintext|output|logs?|sh|bash|zsh|shell|console|terminal|shell-session|shellsession|pycon|pytb|traceback|stacktrace|tap|http|none|e?mail|csv|tsv|psql|mysql|sqlite)?$/i;
+/** Languages of fences that hold data, which are cut as data without a fence are. */
+const data = /^(?:ya?ml|toml|ini|cfg|conf|properties|env|dotenv)$/i;
 /** Longest fence of commands, in UTF-16 units, that is a passage like others. */
 const MAX_COMMANDS = 240;
 const typed = /^\s*(?:[\w@~:/.-]* ?[$%❯]|>>>) \S/;
@@ -138,6 +140,7 @@ const scripted = /^\s*(?:if|for|while|until|case|do|done|then|fi|esac|function|[
 function isFencedCode(fenced: string): boolean {
   const [first = '', ...lines] = fenced.split('\n');
   const language = first.replace(/^[\s`~]+/, '').split(/[\s{:,]/, 1)[0] ?? '';
+  if (data.test(language)) return false;
   if (!unsaid.test(language)) return !(/sql/i.test(language) && (hasResults(fenced) || hasOutput(lines)));
   // Below a prompt stands what was printed.
   const shell = /sh$|shell/i.test(language) && !lines.some((line) => typed.test(line));
