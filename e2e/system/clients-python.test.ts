@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { QUICKLY } from '../../scripts/python-venv.js';
 import { blocks, expectPrints } from '../clients-docs.ts';
 import { must } from '../packages/install.ts';
 import { type Served, serve, temporaryFolder } from '../process.ts';
@@ -14,8 +15,11 @@ const bin = join(folder, 'venv/bin');
 let service: Served;
 beforeAll(async () => {
   must('python3', ['-m', 'venv', join(folder, 'venv')], root);
-  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-  must(join(bin, 'python'), [...install, `${join(root, 'python')}[test-clients]`], root);
+  must(
+    join(bin, 'python'),
+    ['-m', 'pip', 'install', ...QUICKLY, `${join(root, 'python')}[test-clients]`],
+    root,
+  );
   service = await serve({ TALLY_DATA_DIR: join(folder, 'data') });
 }, 900_000);
 afterAll(() => service.kill('SIGTERM'));
