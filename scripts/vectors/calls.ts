@@ -189,6 +189,15 @@ async function casesOf(spoken: Spoken): Promise<CallCase[]> {
       covered: inStream.covered([first, third], last),
       failed: ['response'],
     }),
+    ofStream(
+      'stream, byte order mark within',
+      'A mark before a line in the middle is part of its field’s name.',
+      {
+        response: marked(stream),
+        covered: inStream.covered([first, third], last),
+        failed: ['response'],
+      },
+    ),
     ofStream('stream, first event dropped', 'The first event is missing.', {
       response: inStream.text([second, third, end]),
       covered: inStream.covered([second, third], last),
@@ -462,4 +471,10 @@ function caseOf(
       },
     };
   };
+}
+
+/** The stream with a byte order mark before the second of its lines of data. */
+function marked(stream: string): string {
+  let lines = 0;
+  return stream.replaceAll('data: ', (field) => (++lines === 2 ? `\ufeff${field}` : field));
 }

@@ -26,6 +26,7 @@ describe('SseParser', () => {
     ['a field without a colon', 'data\n\n', [data('')]],
     ['an event without data', 'event: ping\n\ndata: a\n\n', [data('a')]],
     ['a byte order mark at the start', '\u{feff}data: a\n\n', [data('a')]],
+    ['no field behind a byte order mark in the middle', 'data: a\n\u{feff}data: b\n\n', [data('a')]],
     ['an event that is not finished', 'data: a\n\ndata: b\n', [data('a')]],
   ])('reads %s', (_, text, events) => {
     expect(read(encode(text))).toStrictEqual(events);

@@ -8,7 +8,8 @@ const COLON = 0x3a;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const NEW_LINE = Uint8Array.of(LINE_FEED);
 
-const decoder = new TextDecoder();
+/** A byte order mark within a stream is a character like others. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * Handles one event: its payload, which is the text of its `data:` lines joined by newlines, and its name, null if it has
