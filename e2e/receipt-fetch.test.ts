@@ -286,4 +286,24 @@ describe('receiptFetch', () => {
     const ofRequest = reports.map(({ verdict }) => verdict.checks.find(({ name }) => name === 'request')?.ok);
     expect(ofRequest).toEqual([true, true]);
   });
+
+  it('compares a Blob and any Request, and finds no call valid whose request nobody can compare', async () => {
+    const send = receiptFetch({ trust: front.trust, onCall });
+    const url = `${front.baseURL}/chat/completions`;
+    const body = JSON.stringify(params);
+    const json = { 'content-type': 'application/json' };
+    const stream = new Blob([body]).stream();
+    const sent = [
+      await send(url, { method: 'POST', headers: json, body: new Blob([body]) }),
+      await send(new Request(url, { method: 'POST', headers: json, body: new Blob([body]) })),
+      await send(url, { method: 'POST', headers: json, body: stream, duplex: 'half' } as RequestInit),
+    ];
+    for (const answer of sent) await answer.text();
+    expect(reports.map(({ verdict }) => verdict.valid)).toEqual([true, true, false]);
+    expect(reports[2]?.verdict.checks).toContainEqual({
+      name: 'request',
+      ok: false,
+      detail: 'The request was sent as a stream or a form, and could not be compared.',
+    });
+  });
 });

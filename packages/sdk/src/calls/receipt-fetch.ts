@@ -32,7 +32,7 @@ export interface CallReport {
   /** The request's body, and the answer as it was collected, as `verifyCall` takes them. */
   readonly call: { readonly request: string | Uint8Array | undefined; readonly response: CallCollector };
   readonly protocol: CallProtocol | null;
-  /** The verdict on the receipt, the request and the answer. Not valid if there is no receipt. */
+  /** The verdict on the receipt, the request and the answer. Not valid if there is no receipt, or the request was a stream or a form, which nobody can compare. */
   readonly verdict: CallVerdict;
   /** Why the trust given could not be used, so that nobody was trusted; null if it could. */
   readonly trustError: TallyError | null;
@@ -71,8 +71,10 @@ export function receiptFetch({ fetch, onCall, session, ...issuers }: ReceiptFetc
     const collector = new CallCollector();
     const report = async (): Promise<void> => {
       const { trust, trustError } = await trusted;
-      const call = { request: await request, response: collector };
-      const verdict = await verifyCall({ ...call, trust, now: Date.now() });
+      const sent = await request;
+      const call = { request: sent === UNSEEN ? undefined : sent, response: collector };
+      const judged = await verifyCall({ ...call, trust, now: Date.now() });
+      const verdict = sent === UNSEEN ? withoutRequest(judged) : judged;
       const { receipt, protocol } = verdict;
       const { svc, answerId } = collector.end();
       if (receipt !== null && verdict.valid)
@@ -108,23 +110,40 @@ async function openTrust(issuers: KnownIssuers): Promise<OpenedTrust> {
   }
 }
 
-/** The text or bytes of a request's body; undefined if it has none, or is streamed or a form. */
+/** A body that was sent and can't be read: a stream or a form. */
+const UNSEEN = Symbol('unseen');
+
+/** A verdict on a call whose request is not known: the receipt may be of another one. */
+function withoutRequest(verdict: CallVerdict): CallVerdict {
+  const detail = 'The request was sent as a stream or a form, and could not be compared.';
+  return {
+    ...verdict,
+    valid: false,
+    checks: verdict.checks.map((check) =>
+      check.name === 'request' ? { ...check, ok: false, detail } : check,
+    ),
+  };
+}
+
+/** The text or bytes of a request's body; undefined if it has none. */
 async function requestBody(
   input: RequestInfo | URL,
   init: RequestInit = {},
-): Promise<string | Uint8Array | undefined> {
+): Promise<string | Uint8Array | typeof UNSEEN | undefined> {
   const { body } = init;
   if (typeof body === 'string') return body;
   if (body instanceof ArrayBuffer) return new Uint8Array(body).slice();
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
-  if (body !== undefined && body !== null) return undefined;
-  const isJson = input instanceof Request && input.headers.get('content-type')?.includes('json') === true;
-  return isJson
-    ? input
-        .clone()
-        .text()
-        .catch(() => undefined)
-    : undefined;
+  if (body instanceof Blob) return new Uint8Array(await body.arrayBuffer());
+  if (body !== undefined && body !== null) return UNSEEN;
+  if (!(input instanceof Request) || input.body === null) return undefined;
+  return input
+    .clone()
+    .arrayBuffer()
+    .then(
+      (bytes) => new Uint8Array(bytes),
+      () => UNSEEN,
+    );
 }
 
 /** The source's bytes, one read for one read, each shown to `push` first. `end` is called once, before the reader sees the end. */
@@ -134,15 +153,18 @@ function observed(
   end: () => Promise<void>,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = source.getReader();
+  let ended: Promise<void> | undefined;
+  // A reader that leaves while it waits ends twice.
+  const endOnce = (): Promise<void> => (ended ??= end());
   return new ReadableStream(
     {
       async pull(controller) {
         const next = await reader.read().catch(async (error: unknown) => {
-          await end();
+          await endOnce();
           throw error;
         });
         if (next.done) {
-          await end();
+          await endOnce();
           controller.close();
         } else {
           push(next.value);
@@ -152,7 +174,7 @@ function observed(
       async cancel(reason) {
         // An aborted source rejects here; what passed until then is reported all the same.
         await reader.cancel(reason).catch(() => {});
-        await end();
+        await endOnce();
       },
     },
     { highWaterMark: 0 },

@@ -1,0 +1,23 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { receiptFetch } from './receipt-fetch.ts';
+
+it('reports once what its reader leaves while it waits', async () => {
+  const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
+  const headers = { 'x-receipt-id': 'r_env_1_00000000' };
+  let reports = 0;
+  const send = receiptFetch({
+    fetch: async () => new Response(body, { headers }),
+    onCall: () => {
+      reports += 1;
+    },
+  });
+  const reader = (await send('https://models.example/v1')).body?.getReader();
+  await reader?.read();
+  const waiting = reader?.read();
+  await setImmediate();
+  await reader?.cancel();
+  await waiting;
+  for (let turn = 0; turn < 100; turn++) await setImmediate();
+  expect(reports).toBe(1);
+});
