@@ -122,6 +122,11 @@ describe('a timeout', () => {
     expect(service.arrived).toHaveLength(2);
   });
 
+  test.each([Infinity, 2 ** 31])('of %d ms does not end an attempt at once', async (timeoutMs) => {
+    const service = await loopback(good);
+    expect(await clientOf(service, { timeoutMs, retries: 0 }).pricing()).toEqual({ profiles: [] });
+  });
+
   test('is told apart from nobody there', async () => {
     const service = await loopback(keepSilent);
     const error = await failureOf(clientOf(service, { retries: 0 }).pricing({ timeoutMs: 50 }));

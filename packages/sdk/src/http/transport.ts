@@ -158,7 +158,7 @@ export function createTransport(options: TransportOptions): Transport {
     const headers = headersFor(path, null, accept, {});
     if (agent !== undefined) await prove(headers, { method: 'GET', url: new URL(url), body: null }, agent);
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), limit);
+    const timer = after(limit, () => deadline.abort());
     const ended = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
     try {
       const response = await fetch(url, { headers, redirect: 'manual', signal: ended });
@@ -234,6 +234,14 @@ type Exchange =
   | { readonly response: Response; readonly body: Uint8Array }
   | { readonly failure: unknown; readonly timedOut: boolean };
 
+/** The longest time of a timer: a longer one ends at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** `setTimeout`, without an end for a time that is not finite. */
+function after(ms: number, task: () => void): ReturnType<typeof setTimeout> | undefined {
+  return Number.isFinite(ms) ? setTimeout(task, Math.min(ms, MAX_TIMER_MS)) : undefined;
+}
+
 /** Sends one request and reads its answer. Network errors are returned, not thrown. */
 async function exchangeOnce(
   url: string,
@@ -242,7 +250,7 @@ async function exchangeOnce(
 ): Promise<Exchange> {
   const deadline = new AbortController();
   const answered = new AbortController();
-  const start = () => setTimeout(() => deadline.abort(), limit);
+  const start = () => after(limit, () => deadline.abort());
   let timer = start();
   const ended = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
   let brokenSource: { readonly error: unknown } | undefined;
