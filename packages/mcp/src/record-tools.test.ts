@@ -207,6 +207,28 @@ it.each(['legacy', { pin: '2026-07-28' }] as const)(
   },
 );
 
+it('lives on when a call that can’t be noted is cancelled at once', async () => {
+  const server = recordTools(secondServer(), session);
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(ours);
+  await session.close();
+  const answered = Promise.withResolvers<unknown>();
+  theirs.onmessage = (message) => answered.resolve(message);
+  await theirs.start();
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  const params = { requestId: 1 };
+  await Promise.all([
+    theirs.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: {} } }),
+    theirs.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }),
+  ]);
+  expect(await answered.promise).toMatchObject({ id: 1, error: { code: -32_603 } });
+  await new Promise((done) => setImmediate(done));
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
 it('leaves messages that call no tool as they are', async () => {
   const server = recordTools(secondServer(), session);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();

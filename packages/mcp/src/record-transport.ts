@@ -34,7 +34,7 @@ export function recordTransport(transport: McpTransport, session: Session, serve
   const cancel = async (id: unknown): Promise<void> => {
     const begun = calls.get(id);
     calls.delete(id);
-    if (begun !== undefined) await session.end(await begun, { outcome: 'cancelled' }).catch(() => undefined);
+    await begun?.then((call) => session.end(call, { outcome: 'cancelled' })).catch(() => undefined);
   };
 
   const onmessage: McpTransport['onmessage'] = (message, extra) => {
@@ -55,8 +55,11 @@ export function recordTransport(transport: McpTransport, session: Session, serve
         },
       );
     } else if (calls.has(cancelled)) {
-      // The server must get the call first.
-      void calls.get(cancelled)?.then(() => deliver?.(message, extra));
+      // The server must get the call first, and gets neither if the call could not be recorded.
+      void calls.get(cancelled)?.then(
+        () => deliver?.(message, extra),
+        () => undefined,
+      );
       void cancel(cancelled);
     } else {
       deliver?.(message, extra);
