@@ -174,6 +174,18 @@ describe('SessionCallbackHandler of LangChain', () => {
     await expectValid(3);
   });
 
+  it('records a result that says that the tool failed as an error', async () => {
+    const failing = new DynamicStructuredTool({
+      name: 'failing',
+      description: 'Says that it failed.',
+      schema: parameters,
+      func: async () => new ToolMessage({ tool_call_id: 'call_1', content: 'No answer.', status: 'error' }),
+    });
+    const call = { type: 'tool_call', id: 'call_1', name: 'failing', args: { city: 'Bern' } } as const;
+    await failing.invoke(call, options());
+    expect(calls().map(({ call: { outcome } }) => outcome)).toEqual(['error']);
+  });
+
   it('records each of several calls at once, also one that throws', async () => {
     const config = options();
     const run = { city: 'Bern' };

@@ -34,8 +34,9 @@ export class SessionCallbackHandler extends BaseCallbackHandler {
   }
 
   override handleToolEnd(output: unknown, runId: string): Promise<void> {
-    const result = isMessage(output) ? output.content : output;
-    return this.#end(runId, { outcome: 'completed', result });
+    if (!isMessage(output)) return this.#end(runId, { outcome: 'completed', result: output });
+    const failed = 'status' in output && output.status === 'error';
+    return this.#end(runId, { outcome: failed ? 'error' : 'completed', result: output.content });
   }
 
   override handleToolError(error: unknown, runId: string): Promise<void> {
