@@ -250,6 +250,7 @@ export {
 } from './sessions/recorder.ts';
 export { commitSalt, type SaltedPart, type SessionValue, saltedHash, saltOf } from './sessions/salted.ts';
 export {
+  checkToolCall,
   rootOf,
   type SessionCall,
   type SessionOpening,

@@ -1,5 +1,6 @@
 import { utf8 } from '../encoding/bytes.ts';
 import { sha256Hex } from '../hash.ts';
+import { canonicalize } from '../json/canonical.ts';
 import {
   constant,
   type Infer,
@@ -10,6 +11,7 @@ import {
   oneOf,
   pattern,
   receiptIdOf,
+  requireShape,
   sha256Text,
 } from '../receipts/shape.ts';
 
@@ -106,6 +108,18 @@ export type ToolServer = Infer<typeof server>;
 type SessionReference = Infer<typeof reference>;
 /** The member `call` of a session's receipts (spec/sessions.md). */
 export type SessionCall = SessionOpening | SessionClosing | ToolCall | SessionReference;
+
+const named = object({ tool: nonEmptyText, server });
+
+/**
+ * Checks what is known of a call of a tool before it goes on, so that it can have a receipt when it has ended.
+ * @throws invalid_field; json_* for texts that are no Unicode
+ */
+export function checkToolCall({ tool, server: by }: Pick<ToolCall, 'tool' | 'server'>): void {
+  const call = { tool, server: { ...by } };
+  requireShape(named, call);
+  canonicalize(call);
+}
 
 /** The rule that a value claims to keep, by its `kind` and `event`; null if it is of no session. */
 export function sessionCallShapeOf({ kind, event }: { readonly kind?: unknown; readonly event?: unknown }) {

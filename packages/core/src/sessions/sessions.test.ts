@@ -141,6 +141,7 @@ describe('a session', () => {
     expect(await state([JSON.parse(called)])).toEqual([true, 'valid']);
     const swapped = { ...JSON.parse(foreign), receipt_id: named.receipt_id };
     expect(await state([swapped])).toEqual([false, 'contradicts']);
+    expect(await state([JSON.stringify(swapped)])).toEqual([false, 'contradicts']);
   });
 });
 

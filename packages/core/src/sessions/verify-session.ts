@@ -418,7 +418,9 @@ function anchoredHashOf(receipt: JsonObject): string {
 function byId(receipts: Iterable<JsonValue>): Map<string, JsonObject> {
   const found = new Map<string, JsonObject>();
   for (const document of receipts) {
-    const read = orNull(() => readReceipt(document));
+    const read = orNull(() =>
+      readReceipt(typeof document === 'string' ? parseJson(utf8(document)) : document),
+    );
     if (read !== null) found.set(read.family.claims(read.receipt).receiptId, read.receipt);
   }
   return found;

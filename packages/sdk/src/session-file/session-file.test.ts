@@ -18,6 +18,8 @@ import {
   rootOf,
   type SessionEntryToSign,
   type SessionVerification,
+  saltedHash,
+  saltOf,
   TallyError,
   verifySession,
 } from '@tallystick/core';
@@ -121,6 +123,41 @@ describe('a session’s file', () => {
     await session.begin(call('a'));
     await session.close();
     expect(outcomes(await judge())).toEqual(['session', 'unknown', 'session']);
+  });
+
+  it('does not close while what is still open can’t be signed', async () => {
+    const signer = await createSigner(key);
+    let fails = 0;
+    const flaky = {
+      ...signer,
+      sign: (message: Uint8Array) => (fails-- > 0 ? Promise.reject(new Error('busy')) : signer.sign(message)),
+    };
+    const session = await openSessionFile(path, { key: flaky });
+    await session.begin(call('a'));
+    fails = 1;
+    await expect(session.close()).rejects.toThrow('busy');
+    await session.close();
+    expect(outcomes(await judge())).toEqual(['session', 'unknown', 'session']);
+  });
+
+  it('begins no call that could have no receipt, and leaves out one that an earlier release began', async () => {
+    const first = await openSessionFile(path, { key });
+    const nameless = { ...call('a'), server: { ...server, version: '' } };
+    await expect(first.begin(nameless)).rejects.toMatchObject({
+      code: 'invalid_field',
+      field: 'server.version',
+    });
+    await expect(first.begin({ ...call('a'), tool: '' })).rejects.toMatchObject({ field: 'tool' });
+    await first.begin(call('b'));
+    await first.release();
+    writeFileSync(`${path}.journal`, textOf('.journal').replace('"version":"1.2.0"', '"version":""'));
+    const second = await openSessionFile(path, { key });
+    expect(second.remarks).toEqual([
+      expect.stringMatching(/^A call of read has no receipt, because none can be made of it\. /),
+    ]);
+    await second.record(call('c'));
+    await second.close();
+    expect(outcomes(await judge())).toEqual(['session', 'completed', 'session']);
   });
 
   it('knows that a call has ended by its receipt in the file', async () => {
@@ -327,6 +364,26 @@ describe('a session without a file', () => {
     expect((await of({ at: new Date(0), none: undefined })).call.raw).toBeUndefined();
     expect((await of('\ud800')).call.raw).toEqual(['arguments']);
     expect(await of(undefined)).toMatchObject({ request: { hash: null } });
+  });
+
+  it('hashes what bytes were when a call began, and refuses what JSON would write as empty', async () => {
+    const bytes = Uint8Array.of(255);
+    const session = await openSession({ key });
+    const begun = await session.begin({ ...call('a'), arguments: bytes });
+    bytes[0] = 254;
+    const { request } = JSON.parse(await session.end(begun, call('a')));
+    const kept = saltedHash(saltOf(session.salt, '1', 'arguments'), { raw: Uint8Array.of(255) });
+    expect(request.hash).toBe(kept);
+    for (const value of [
+      new Map([[1, 2]]),
+      new Set([1]),
+      new ArrayBuffer(1),
+      new Blob(['a']),
+      new Error('a'),
+    ])
+      await expect(session.record({ ...call('a'), result: value })).rejects.toMatchObject({
+        code: 'invalid_field',
+      });
   });
 
   it('needs a key or a client', async () => {

@@ -183,8 +183,14 @@ class SessionInFile extends KeptSession implements SessionFile {
     if (isClosed)
       throw unusable(this.path, 'The service has closed it. Try again to continue it in another file.');
     for (const [number, { tool }] of this.openCalls()) {
-      await this.end({ number }, { outcome: 'unknown' });
-      remarks.push(`A call of ${tool} had no answer. Number ${this.head.seq} records it as unknown.`);
+      try {
+        await this.end({ number }, { outcome: 'unknown' });
+        remarks.push(`A call of ${tool} had no answer. Number ${this.head.seq} records it as unknown.`);
+      } catch (error) {
+        if (!isUnrecordable(error)) throw error;
+        this.forget(number);
+        remarks.push(`A call of ${tool} has no receipt, because none can be made of it. ${error.message}`);
+      }
     }
   }
 
@@ -204,6 +210,14 @@ class SessionInFile extends KeptSession implements SessionFile {
     await this.#store.close();
     unlock();
   }
+}
+
+/** Whether no receipt can say what a call was: an earlier release began calls that it had not checked. */
+function isUnrecordable(error: unknown): error is TallyError {
+  return (
+    error instanceof TallyError &&
+    /^(?:not_a_receipt|invalid_field|receipt_too_large|json_.*)$/.test(error.code)
+  );
 }
 
 /** The receipts of a session on a disk, and its journal. */

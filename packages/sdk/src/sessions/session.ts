@@ -1,4 +1,5 @@
 import {
+  checkToolCall,
   type RecordedTool,
   type RecorderOptions,
   type Referenced,
@@ -52,7 +53,7 @@ export interface Session {
   readonly head: SessionHead;
   /** `session_salt`, 32 bytes: whoever has it can open every value, so it is kept as a secret. */
   readonly salt: Uint8Array;
-  /** Begins a call of a tool. Call it before the tool is called. @throws session_closed */
+  /** Begins a call of a tool. Call it before the tool is called. @throws session_closed, invalid_field */
   begin(call: ToolBeginning): Promise<Begun>;
   /** Ends a call that was begun. If it rejects because nobody signed, it may be called again. @throws session_closed, receipt_too_large */
   end(begun: Begun, ended: ToolEnd): Promise<string>;
@@ -133,7 +134,7 @@ export class KeptSession implements Session {
   readonly #store: ReceiptStore;
   readonly #open: Map<number, OpenCall>;
   /** Calls whose receipt is being signed. */
-  readonly #ending = new Set<number>();
+  readonly #ending = new Map<number, Promise<string>>();
   #begun: number;
   #recorder: SessionRecorder;
   #last: Promise<unknown> = Promise.resolve();
@@ -165,6 +166,7 @@ export class KeptSession implements Session {
 
   async begin({ tool, server, arguments: given }: ToolBeginning): Promise<Begun> {
     this.#requireOpen();
+    checkToolCall({ tool, server });
     const call = { tool, server, arguments: sessionValue(given) };
     const number = ++this.#begun;
     this.#store.begin?.(number, call);
@@ -196,17 +198,16 @@ export class KeptSession implements Session {
   async close(): Promise<string> {
     this.#requireOpen();
     this.#closed = true;
-    const unanswered = [...this.#open]
-      .filter(([number]) => !this.#ending.has(number))
-      .map(([number, call]) => this.#endOpen(number, { ...call, outcome: 'unknown', result: null }));
-    const closing = this.#add(() => this.#recorder.close(), 'closing');
     try {
-      await Promise.all([...unanswered, closing]);
+      // What is ending now may fail to, and is then among the calls without an answer.
+      await Promise.allSettled(this.#ending.values());
+      for (const [number, call] of this.#open)
+        await this.#endOpen(number, { ...call, outcome: 'unknown', result: null });
+      return await this.#add(() => this.#recorder.close(), 'closing');
     } catch (error) {
       this.#closed = false;
       throw error;
     }
-    return closing;
   }
 
   /** Takes no more calls, and resolves when those that were taken are kept. */
@@ -219,6 +220,11 @@ export class KeptSession implements Session {
     return [...this.#open];
   }
 
+  /** Leaves a call without a receipt. */
+  protected forget(number: number): void {
+    this.#open.delete(number);
+  }
+
   /** Does something between two receipts. */
   protected between<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
@@ -227,9 +233,10 @@ export class KeptSession implements Session {
   }
 
   async #endOpen(number: number, call: RecordedTool): Promise<string> {
-    this.#ending.add(number);
+    const ended = this.#add(() => this.#recorder.tool(call), number);
+    this.#ending.set(number, ended);
     try {
-      const receipt = await this.#add(() => this.#recorder.tool(call), number);
+      const receipt = await ended;
       this.#open.delete(number);
       return receipt;
     } finally {

@@ -119,7 +119,7 @@ function endCheck(validUntil: number, now: number): Check {
 
 const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 
-const signatureText = pattern(/^0x[0-9a-f]{130}$/i, '0x and 130 hex characters');
+const signatureText = pattern(/^0x[0-9a-fA-F]{130}$/, '0x and 130 hex characters');
 
 /**
  * Any change of what is signed gives another account, so that the signature says nothing until somebody names the account.
