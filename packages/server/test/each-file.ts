@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { stopShared } from './service.ts';
+import { dropDatabase } from './service.ts';
 
 // The suites of the service share a process and its modules, of which each would load all else.
-afterAll(stopShared);
+afterAll(dropDatabase);

@@ -14,6 +14,8 @@ const PASSWORD = 'password';
 export interface TestPostgres {
   /** Makes an empty database and answers the URL of it. */
   url(database: string): Promise<string>;
+  /** Drops a database and ends the connections to it. */
+  drop(database: string): Promise<void>;
   /** Sends a signal to all of its processes. */
   signal(name: NodeJS.Signals): void;
   /** Starts it on its data after it was killed. */
@@ -21,15 +23,16 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<TestPostgres> {
+/** @param folder a new one for its data, which is then left to the caller */
+export async function startPostgres(folder?: string): Promise<TestPostgres> {
   const port = await freePort();
-  const databaseDir = join(tmpdir(), `tally-postgres-${randomUUID()}`);
+  const databaseDir = folder ?? join(tmpdir(), `tally-postgres-${randomUUID()}`);
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
     user: USER,
     password: PASSWORD,
-    persistent: false,
+    persistent: folder !== undefined,
     // PostgreSQL refuses to run as root; others run it as themselves.
     createPostgresUser: process.getuid?.() === 0,
     // A collation that is not byte order, as most installations have.
@@ -51,6 +54,12 @@ export async function startPostgres(): Promise<TestPostgres> {
     url: async (database) => {
       await server.createDatabase(database);
       return `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
+    },
+    drop: async (database) => {
+      const client = server.getPgClient();
+      await client.connect();
+      await client.query(`drop database ${client.escapeIdentifier(database)} with (force)`);
+      await client.end();
     },
     signal: (name) => {
       signalPostgres(databaseDir, name);

@@ -15,6 +15,7 @@ import { type Config, readConfig } from '../src/config/config.ts';
 import type { Services } from '../src/services.ts';
 import { BALANCED, BALANCER, startBalancer } from './balancer.ts';
 import { startPostgres, type TestPostgres } from './postgres.ts';
+import { serverFolder } from './server-folders.ts';
 
 /** The adapters that behaviour which touches the store is tested on. */
 export const DATABASES = ['sqlite', 'postgres'] as const;
@@ -89,23 +90,29 @@ export interface TestServiceOptions {
   readonly prepare?: (config: Config) => void;
 }
 
-interface SharedDatabase {
+/** The database of a test file, in which each service has a schema of its own. */
+interface FileDatabase {
   readonly server: TestPostgres;
+  readonly name: string;
   readonly url: string;
   readonly client: Client;
 }
 
-let shared: Promise<SharedDatabase> | undefined;
+/** One for all test files of a process. `scripts/before-tests.ts` stops it after the last test. */
+let server: Promise<TestPostgres> | undefined;
+let opened: Promise<FileDatabase> | undefined;
+let databases = 0;
 let schemas = 0;
-/** Stops the database that the services of a test file share. */
-export async function stopShared(): Promise<void> {
-  const { client, server } = (await shared) ?? {};
-  shared = undefined;
-  await client?.end();
-  await server?.stop();
+
+/** Drops the database of a test file. */
+export async function dropDatabase(): Promise<void> {
+  const database = await opened;
+  opened = undefined;
+  await database?.client.end();
+  await database?.server.drop(database.name);
 }
 // Where test files share their modules, this hook is the first file's alone, and `each-file.ts` has one for each.
-afterAll(stopShared);
+afterAll(dropDatabase);
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { env = {}, clock = testClock(), database = 'sqlite' } = options;
@@ -203,19 +210,21 @@ async function openAll(config: Config, clock: TestClock): Promise<Opened[]> {
 
 /** A schema of its own in one database: made in a fiftieth of the time that a database takes. */
 async function newDatabase(): Promise<string> {
-  shared ??= openShared();
-  const { client, url } = await shared;
+  opened ??= openDatabase();
+  const { client, url } = await opened;
   schemas += 1;
   await client.query(`create schema service_${schemas}`);
   return `${url}?options=-csearch_path%3Dservice_${schemas}`;
 }
 
-async function openShared(): Promise<SharedDatabase> {
-  const server = await startPostgres();
-  const url = await server.url('services');
+async function openDatabase(): Promise<FileDatabase> {
+  server ??= startPostgres(serverFolder());
+  databases += 1;
+  const name = `services_${databases}`;
+  const url = await (await server).url(name);
   const client = new Client({ connectionString: url });
   await client.connect();
-  return { server, url, client };
+  return { server: await server, name, url, client };
 }
 
 export async function toReply(response: Response): Promise<Reply> {
