@@ -213,7 +213,7 @@ it('lives on when a call that can’t be noted is cancelled at once', async () =
   await server.connect(ours);
   await session.close();
   const answered = Promise.withResolvers<unknown>();
-  theirs.onmessage = (message) => answered.resolve(message);
+  Object.assign(theirs, { onmessage: (message: unknown) => answered.resolve(message) });
   await theirs.start();
   const unhandled: unknown[] = [];
   const note = (reason: unknown): void => void unhandled.push(reason);
