@@ -24,14 +24,14 @@ export function namedSettlement(members: {
   readonly amount: JsonValue | undefined;
   readonly payer?: JsonValue | undefined;
 }): NamedSettlement | null {
-  const tx = textLike(/^0x[0-9a-fA-F]{64}$/, members.tx);
+  const tx = textLike(/^0x[0-9a-f]{64}$/i, members.tx);
   if (tx === null) return null;
   return {
     chainId: members.chainId,
     asset: members.asset,
     tx: tx.toLowerCase(),
     amount: textLike(DECIMAL, members.amount),
-    payer: textLike(/^0x[0-9a-fA-F]{40}$/, members.payer),
+    payer: textLike(/^0x[0-9a-f]{40}$/i, members.payer),
   };
 }
 
