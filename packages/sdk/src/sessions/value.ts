@@ -1,6 +1,6 @@
 import { copyJson, type SessionValue, TallyError, utf8 } from '@tallystick/core';
 
-/** What JSON writes as `{}`, whatever is in it. */
+/** Types whose values JSON writes as `{}`, whatever is in them. */
 const OPAQUE = [Map, Set, WeakMap, WeakSet, ArrayBuffer, DataView, Blob, Error, RegExp, Promise] as const;
 
 /**
