@@ -23,7 +23,7 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** @param folder a new one for its data, which is then left to the caller */
+/** @param folder an empty folder for its data, which the caller removes; by default one that `stop` removes */
 export async function startPostgres(folder?: string): Promise<TestPostgres> {
   const port = await freePort();
   const databaseDir = folder ?? join(tmpdir(), `tally-postgres-${randomUUID()}`);

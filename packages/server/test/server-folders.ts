@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 
 /** Names the folder of a run in the environment of its test processes. */
 const RUN = 'TALLY_TEST_RUN';
-/** Milliseconds between looks whether a server has ended. */
+/** Milliseconds between two checks whether a server has ended. */
 const LOOK_MS = 20;
 
 /** Begins a run of tests, whose PostgreSQL servers live until it ends. */
@@ -34,7 +34,7 @@ export async function endRun(): Promise<void> {
   rmSync(run, { recursive: true, force: true });
 }
 
-/** Whether there was a process to send a signal to; 0 only looks. */
+/** Sends a signal to a process, or none for 0, and returns whether that process exists. */
 function isSent(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

@@ -223,9 +223,10 @@ export const mailHeader = /^[\s>]*(?:from|date|to|cc|sent|subject|reply-to):/i;
 
 /** Matches a name with its value in a column, as programs print them. */
 const column = /^([^:]*): {3,}\S/;
-/** Fewest names of fields: with their words in a column, a few are speakers. */
+/** Fewest names that make fields of such lines: the names of a few may be speakers. */
 const MIN_FIELDS = 5;
 
+/** Returns whether a tenth of the lines are fields, of several names. */
 function hasFields(lines: readonly string[]): boolean {
   const names = lines.flatMap((line) => column.exec(line)?.[1]?.trim() ?? []);
   return names.length / lines.length >= 0.1 && new Set(names).size >= MIN_FIELDS;

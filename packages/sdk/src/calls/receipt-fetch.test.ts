@@ -21,3 +21,15 @@ it('reports once what its reader leaves while it waits', async () => {
   for (let turn = 0; turn < 100; turn++) await setImmediate();
   expect(reports).toBe(1);
 });
+
+it('lets a request fail as it does by itself, and nothing else', async () => {
+  const used = new Request('https://models.example/v1', { method: 'POST', body: 'a' });
+  await used.text();
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  await expect(receiptFetch({})(used)).rejects.toBeInstanceOf(TypeError);
+  for (let turn = 0; turn < 10; turn++) await setImmediate();
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});

@@ -63,7 +63,7 @@ export interface ReceiptFetchOptions extends KnownIssuers {
 export function receiptFetch({ fetch, onCall, session, ...issuers }: ReceiptFetchOptions): ClientFetch {
   const send: ClientFetch = fetch ?? ((input, init) => globalThis.fetch(input, init));
   return async (input, init) => {
-    const request = requestBody(input, init);
+    const request = requestBody(input, init).catch((): typeof UNSEEN => UNSEEN);
     const response = await send(input, init);
     const receiptId = response.headers.get('x-receipt-id');
     if (receiptId === null || !response.ok || response.body === null) return response;
@@ -137,13 +137,7 @@ async function requestBody(
   if (body instanceof Blob) return new Uint8Array(await body.arrayBuffer());
   if (body !== undefined && body !== null) return UNSEEN;
   if (!(input instanceof Request) || input.body === null) return undefined;
-  return input
-    .clone()
-    .arrayBuffer()
-    .then(
-      (bytes) => new Uint8Array(bytes),
-      () => UNSEEN,
-    );
+  return new Uint8Array(await input.clone().arrayBuffer());
 }
 
 /** The source's bytes, one read for one read, each shown to `push` first. `end` is called once, before the reader sees the end. */

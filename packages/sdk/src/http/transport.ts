@@ -234,10 +234,10 @@ type Exchange =
   | { readonly response: Response; readonly body: Uint8Array }
   | { readonly failure: unknown; readonly timedOut: boolean };
 
-/** The longest time of a timer: a longer one ends at once. */
+/** The longest time that a timer takes: it would end a longer one at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** `setTimeout`, without an end for a time that is not finite. */
+/** As `setTimeout`, but starts no timer for a time that is not finite. */
 function after(ms: number, task: () => void): ReturnType<typeof setTimeout> | undefined {
   return Number.isFinite(ms) ? setTimeout(task, Math.min(ms, MAX_TIMER_MS)) : undefined;
 }
