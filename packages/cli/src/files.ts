@@ -1,13 +1,27 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { UsageError } from './output.ts';
 
-/** Writes a file so that a crash leaves the old one or the new one, never half of either. */
+/**
+ * Writes a file so that a crash leaves the old one or the new one, never half of either. The new one belongs to the user and
+ * group of the old one. @throws UsageError where this is not allowed
+ */
 export function writeAtomically(path: string, text: string, mode: number): void {
   const temporary = `${path}.${process.pid}.new`;
   try {
     const file = openSync(temporary, 'wx', mode);
     try {
+      giveToOwnerOf(path, file);
       writeFileSync(file, text);
       fsyncSync(file);
     } finally {
@@ -17,6 +31,21 @@ export function writeAtomically(path: string, text: string, mode: number): void 
   } catch (error) {
     rmSync(temporary, { force: true });
     throw unwritable(path, error);
+  }
+}
+
+/** Without this, a command of root would lock a service out of a file of its own. */
+function giveToOwnerOf(path: string, file: number): void {
+  const old = statSync(path, { throwIfNoEntry: false });
+  const made = fstatSync(file);
+  if (old === undefined || (made.uid === old.uid && made.gid === old.gid)) return;
+  try {
+    fchownSync(file, old.uid, old.gid);
+  } catch (cause) {
+    throw new UsageError(
+      `${path} was left unchanged: it belongs to the user ${old.uid} and the group ${old.gid}, and this user may not give them a new file. Run this command as the user ${old.uid}.`,
+      { cause },
+    );
   }
 }
 

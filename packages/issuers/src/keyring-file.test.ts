@@ -1,7 +1,16 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { toBase64url } from '@tallystick/core';
@@ -148,4 +157,55 @@ it('the first of several writers at once wins', async () => {
   const found = await Promise.all([1, 2, 3, 4].map(run));
   expect(new Set(found.map(({ stdout }) => stdout))).toEqual(new Set([readFileSync(path, 'utf8')]));
   expect(readdirSync(join(path, '..'))).toEqual(['keyring.json']);
+});
+
+describe.skipIf(process.getuid?.() !== 0)('where the test runs as root, a keyring of another user', () => {
+  const SERVICE = 64_123;
+  /** Runs a script as the user of the service; resolves to what it prints. */
+  const asService = async (script: string): Promise<string> => {
+    const module = import.meta.resolve('./keyring-file.ts');
+    const code = `const { readKeyring, writeKeyring } = await import(${JSON.stringify(module)});${script}`;
+    const options = { uid: SERVICE, gid: SERVICE };
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', code],
+      options,
+    );
+    return stdout.trim();
+  };
+  const reading = (path: string): string =>
+    `await readKeyring(${JSON.stringify(path)}, null).then(() => console.log('read'), (e) => console.log(e.code, e.message));`;
+
+  it('keeps its owner and group when root writes it anew', async () => {
+    const path = newPath();
+    writeKeyring(path, keyring, null);
+    chmodSync(folder, 0o755);
+    chownSync(dirname(path), SERVICE, SERVICE);
+    chownSync(path, SERVICE, SERVICE + 1);
+    writeKeyring(path, await rotateKey(keyring, 'receipt', Date.UTC(2027, 2, 2)), null);
+    expect(statSync(path)).toMatchObject({ uid: SERVICE, gid: SERVICE + 1 });
+    expect(await asService(reading(path))).toBe('read');
+  });
+
+  it('is left unchanged by a user who can’t give it back, and told to be another’s', async () => {
+    const path = newPath();
+    writeKeyring(path, keyring, null);
+    chmodSync(folder, 0o755);
+    chownSync(dirname(path), SERVICE, SERVICE);
+    expect(await asService(reading(path))).toBe(
+      `unavailable The keyring ${path} belongs to the user 0, and this process runs as the user ${SERVICE}, who may not read it. The user that runs the service must own it: run this as the user 0, or give it the file with chown ${SERVICE} ${path}`,
+    );
+    chmodSync(path, 0o644);
+    const before = readFileSync(path, 'utf8');
+    const told = await asService(
+      `const path = ${JSON.stringify(path)};
+       const keyring = await readKeyring(path, null);
+       try { writeKeyring(path, keyring, null) } catch (e) { console.log(e.code, e.message) }`,
+    );
+    expect(told).toMatch(
+      /^unavailable The keyring .* was left unchanged: it belongs to the user 0 and the group 0/,
+    );
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(readdirSync(dirname(path))).toEqual(['keyring.json']);
+  });
 });

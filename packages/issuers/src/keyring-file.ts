@@ -1,12 +1,16 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import {
   closeSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
@@ -34,8 +38,10 @@ const API_KEY_LABEL = canonicalBytes({ type: KEYRING_TYPE, purpose: 'api_keys' }
 const SCRYPT = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 
 /**
- * Writes the keyring as one JSON file of mode 0600, so that a crash leaves the old file or the new one.
+ * Writes the keyring as one JSON file of mode 0600, so that a crash leaves the old file or the new one. The new file belongs to
+ * the user and group of the old one.
  * @param passphrase encrypts the secrets (scrypt, AES-256-GCM); null leaves them readable to the file's owner
+ * @throws unavailable where this user may not give the file to the owner of the old one, which is then unchanged
  */
 export function writeKeyring(path: string, keyring: Keyring, passphrase: string | null): void {
   renameSync(writeBeside(path, keyring, passphrase), path);
@@ -61,12 +67,32 @@ function writeBeside(path: string, keyring: Keyring, passphrase: string | null):
   const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
   const file = openSync(temporary, 'wx', 0o600);
   try {
+    giveToOwnerOf(path, file);
     writeSync(file, `${canonicalize(toDocument(keyring, passphrase))}\n`);
     fsyncSync(file);
+  } catch (error) {
+    rmSync(temporary);
+    throw error;
   } finally {
     closeSync(file);
   }
   return temporary;
+}
+
+/** Without this, a command of root would lock the service out of its keyring. */
+function giveToOwnerOf(path: string, file: number): void {
+  const old = statSync(path, { throwIfNoEntry: false });
+  const made = fstatSync(file);
+  if (old === undefined || (made.uid === old.uid && made.gid === old.gid)) return;
+  try {
+    fchownSync(file, old.uid, old.gid);
+  } catch (cause) {
+    throw new TallyError(
+      'unavailable',
+      `The keyring ${path} was left unchanged: it belongs to the user ${old.uid} and the group ${old.gid}, and a new file of user ${made.uid} could not be given to them, so that the service might not be able to read it. Run this command as the user ${old.uid}.`,
+      { cause },
+    );
+  }
 }
 
 function syncFolder(path: string): void {
@@ -106,8 +132,8 @@ function toDocument(keyring: Keyring, passphrase: string | null): JsonValue {
 /**
  * Reads a keyring and checks that its record follows from its history and that each secret belongs to its key. Of a remote
  * key only its name is read: each of its signatures is checked when it is made.
- * @throws invalid_field when the file is malformed or the passphrase is wrong or missing; json_*, and the codes of a
- * record that does not follow from its history. Each names the file.
+ * @throws unavailable when this user may not read the file; invalid_field when it is malformed or the passphrase is wrong or
+ * missing; json_*, and the codes of a record that does not follow from its history. Each names the file.
  */
 export async function readKeyring(
   path: string,
@@ -117,10 +143,21 @@ export async function readKeyring(
   try {
     return { ...(await readWhole(path, passphrase)), openRemoteKey };
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw forbidden(path, error);
     if (!(error instanceof TallyError)) throw error;
     const { code, message, field } = error;
     throw new TallyError(code, `The keyring ${path} can’t be used. ${message}`, { field, cause: error });
   }
+}
+
+function forbidden(path: string, cause: unknown): TallyError {
+  const user = process.geteuid?.();
+  const { uid } = statSync(path);
+  return new TallyError(
+    'unavailable',
+    `The keyring ${path} belongs to the user ${uid}, and this process runs as the user ${user}, who may not read it. The user that runs the service must own it: run this as the user ${uid}, or give it the file with chown ${user} ${path}`,
+    { cause },
+  );
 }
 
 async function readWhole(path: string, passphrase: string | null): Promise<Omit<Keyring, 'openRemoteKey'>> {
