@@ -21,7 +21,7 @@ export interface FailureLog {
   warn(fields: { readonly err: unknown }, message: string): void;
 }
 
-/** Work that runs beside the requests. A repeated failure is logged once, until the work has succeeded again. */
+/** Work that runs beside the requests. A repeated failure is logged when it begins, and every ten minutes while it lasts. */
 export interface Background {
   /**
    * Runs `work` every `ms`, never twice at once. The returned function stops it, and resolves when a run under way has ended.
@@ -38,27 +38,33 @@ export function createBackground(log: FailureLog): Background {
   const stops: (() => Promise<void>)[] = [];
   return {
     every(ms, what, work) {
-      const stop = runEvery(ms, loggedOnce(log, what, work));
+      const stop = runEvery(ms, logged(log, what, work));
       stops.push(stop);
       return stop;
     },
-    once: (what, work) => loggedOnce(log, what, work)(),
+    once: (what, work) => logged(log, what, work)(),
     async close() {
       await Promise.all(stops.map((stop) => stop()));
     },
   };
 }
 
-function loggedOnce(log: FailureLog, what: string, work: () => Promise<void>): () => Promise<void> {
+const AGAIN_MS = 600_000;
+
+function logged(log: FailureLog, what: string, work: () => Promise<void>): () => Promise<void> {
   let trouble: string | null = null;
+  let loggedAt = 0;
   return async () => {
     try {
       await work();
       trouble = null;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (message !== trouble) log.warn({ err: error }, `${what} failed and will be retried`);
+      const now = performance.now();
+      if (message === trouble && now - loggedAt < AGAIN_MS) return;
       trouble = message;
+      loggedAt = now;
+      log.warn({ err: error }, `${what} failed and will be retried`);
     }
   };
 }

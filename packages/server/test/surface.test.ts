@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { errorTable, type JsonObject, keysOfDidDocument } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newOperator, type TestOperator } from './operator-key.ts';
@@ -334,6 +335,19 @@ it('/.well-known/did.json holds the receipt keys under the service’s did:web',
   expect(keys.map(({ publicKey }) => publicKey)).toEqual([
     service.services.issuer.signer('receipt').publicKey,
   ]);
+});
+
+it('is not ready while a keyring that was changed can’t be read', async () => {
+  const { path } = service.config.keyring;
+  const whole = readFileSync(path);
+  writeFileSync(path, '{}');
+  const ready = () => service.get('/readyz');
+  await expect.poll(ready, { timeout: 10_000 }).toMatchObject({
+    status: 503,
+    json: { checks: { trust: `The keyring ${path} can’t be used. It is not a keyring.` } },
+  });
+  writeFileSync(path, whole);
+  await expect.poll(ready, { timeout: 10_000 }).toMatchObject({ status: 200 });
 });
 
 it('liveness, readiness, metrics and the list of errors answer', async () => {

@@ -198,8 +198,13 @@ async function openAll(
   const askBalance = async (): Promise<void> => {
     if (chain !== null) await anchorMetrics.wallet(chain);
   };
+  let keyringProblem: string | null = null;
   const refreshKeys = async (passphrase?: string | null): Promise<void> => {
-    const changed = await issuer.refresh(passphrase);
+    const changed = await issuer.refresh(passphrase).catch((error: unknown) => {
+      keyringProblem = error instanceof Error ? error.message : String(error);
+      throw error;
+    });
+    keyringProblem = null;
     if (changed || news.due(clock())) await refreshTrust(store, issuer.keyring, clock());
     await trust.refresh();
   };
@@ -332,9 +337,10 @@ async function openAll(
   const ready = async (): Promise<Record<string, string>> => ({
     ...(await readiness.checks()),
     trust:
-      trust.bundle() === null
+      keyringProblem ??
+      (trust.bundle() === null
         ? 'no trust bundle is published: see tally trust draft, sign and publish'
-        : 'ok',
+        : 'ok'),
   });
   const queues: Services['queues'] = () => ({
     ...store.waiting(),
