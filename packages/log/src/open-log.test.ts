@@ -280,6 +280,27 @@ test('the data stay those of one log', async () => {
   await again.close();
 });
 
+test('a first start that a wrong chain refuses leaves the database free for the right one', async () => {
+  const { store } = await newLogStore();
+  const log = newLog();
+  const mismatch = new TallyError(
+    'chain_mismatch',
+    'The node serves chain 1, but chain 31337 is configured.',
+  );
+  const chain = {
+    check: () => Promise.reject(mismatch),
+    nextNonce: async () => 0,
+    address: '0xA',
+  } as Partial<Chain> as Chain;
+  await expect(openAnchorLog(optionsFor(store, log, { chain }))).rejects.toThrow(mismatch);
+  expect(await store.identity()).toBeNull();
+  const right = await openAnchorLog(
+    optionsFor(store, log, { chain: { ...chain, check: async () => {} }, chainId: 1 }),
+  );
+  expect(await store.identity()).toMatchObject({ chainId: 1 });
+  await right.close();
+});
+
 describe('a log whose files are in a storage', () => {
   async function storedLog() {
     const folder = mkdtempSync(join(tmpdir(), 'tally-files-'));

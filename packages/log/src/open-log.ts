@@ -55,8 +55,9 @@ const SHORT_PERIOD = 60;
  * @throws log_behind, log_corrupted when the chain, a witness or the storage has a newer or another tree; chain_mismatch
  */
 export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLog> {
-  const { store, signer, origin, originIsExplicit, chainId } = options;
+  const { store, signer, origin, originIsExplicit, chain, chainId } = options;
   const { publicKey } = signer();
+  if (chain !== null && (await store.identity()) === null) await refuseWrongChain(chain);
   const own = await claimLog(store, { origin, originIsExplicit, publicKey, chainId });
   // Stored before any witness is asked, so that no cosignature is stored without its key.
   await store.rememberWitnesses(options.witnesses);
@@ -71,6 +72,16 @@ export async function openAnchorLog(options: AnchorLogOptions): Promise<AnchorLo
   const short = options.period < SHORT_PERIOD;
   parts.leader.start(parts.anchorer, parts.cosigner, short ? 200 : 1_000);
   return anchorLog(options, own.origin, parts);
+}
+
+/** Asked before the chain id is stored, after which the database belongs to that chain. @throws chain_mismatch */
+async function refuseWrongChain(chain: Chain): Promise<void> {
+  try {
+    await chain.check();
+  } catch (error) {
+    if (error instanceof TallyError && error.code === 'chain_mismatch') throw error;
+    // A chain that can't be reached is asked again by the start check.
+  }
 }
 
 export interface LogParts {
