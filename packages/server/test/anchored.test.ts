@@ -1,3 +1,4 @@
+import { existsSync, renameSync } from 'node:fs';
 import {
   type AnchoredResult,
   checkTrustBundle,
@@ -12,6 +13,7 @@ import {
   verify,
 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openServices } from '../src/app/services.ts';
 import { startAnvil, type TestAnvil } from './anvil.ts';
 import { hashOf } from './hashes.ts';
 import {
@@ -223,5 +225,15 @@ describe.each(DATABASES)('from a hash to its anchor, on %s and a real chain', (d
     await service.restart();
     expect((await service.get(`/v1/anchor/by-hash/${hashOf('x')}`)).json).toEqual(anchored.json);
     expect((await service.get('/.well-known/trust.json')).json.version).toBe(1);
+  });
+
+  it('no second posting key is made where the database has postings', async () => {
+    const { postingKeyFile } = service.config.chain;
+    renameSync(postingKeyFile, `${postingKeyFile}.away`);
+    await expect(openServices(service.config, service.clock)).rejects.toThrow(
+      `There is no posting key at ${postingKeyFile}, but the database has postings of another account.`,
+    );
+    expect(existsSync(postingKeyFile)).toBe(false);
+    renameSync(`${postingKeyFile}.away`, postingKeyFile);
   });
 });

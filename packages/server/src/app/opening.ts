@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Chain } from '@tallystick/chain';
 import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
@@ -58,18 +59,42 @@ export async function makeFirstKeyring(
 }
 
 /**
+ * Makes the posting key of a new service. If the database has postings, their account would no longer be the log's, and the log
+ * would fork from what it has published.
+ * @throws unavailable
+ */
+async function makeFirstPostingKey(config: Config): Promise<void> {
+  const { postingKeyFile: path, devnet } = config.chain;
+  if (existsSync(path)) return;
+  const store = await openStore(config);
+  try {
+    if ((await store.log.newestPosting()) !== null) {
+      const lost = devnet ? `the key and the folder ${join(config.dataDir, 'devnet')}` : 'the key';
+      throw new TallyError(
+        'unavailable',
+        `There is no posting key at ${path}, but the database has postings of another account. Restore ${lost}, or start with another TALLY_DATA_DIR.`,
+      );
+    }
+  } finally {
+    await store.close();
+  }
+  createPostingKey(path);
+}
+
+/**
  * Opens the configured chain, or a development chain if the configuration asks for one; null for none. In development a
  * missing posting key is made.
  * @throws unavailable without a posting key, invalid_field for a malformed one; chain_unavailable, of a development
  * chain
  */
 export async function openChain(
-  { mode, dataDir, chain: { id, network, rpcUrl, devnet, postingKeyFile, finality } }: Config,
+  config: Config,
   logger: Logger,
   closing: Closing,
 ): Promise<OpenedChain> {
+  const { id, network, rpcUrl, devnet, postingKeyFile, finality } = config.chain;
   if (rpcUrl === null && !devnet) return { chain: null, rpcUrl: null, chainState: () => 'ok' };
-  if (mode === 'development' && !existsSync(postingKeyFile)) createPostingKey(postingKeyFile);
+  if (config.mode === 'development') await makeFirstPostingKey(config);
   if (!existsSync(postingKeyFile)) {
     throw new TallyError(
       'unavailable',
@@ -82,7 +107,7 @@ export async function openChain(
     openEvmChain({ rpcUrl: url, chainId: id, network, secretKey, finality, timeoutMs: CHAIN_TIMEOUT_MS });
   if (rpcUrl !== null) return { chain: open(rpcUrl), rpcUrl, chainState: () => 'ok' };
   const { startDevnet } = await import('@tallystick/chain/evm');
-  const started = await startDevnet({ dataDir, chainId: id, logger });
+  const started = await startDevnet({ dataDir: config.dataDir, chainId: id, logger });
   closing.push(() => started.stop(), 'the development chain', 10_000);
   const chain = open(started.rpcUrl);
   await started.fund(chain.address, DEVNET_WEI);

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { type Config, socketPathOf } from '../../config/config.ts';
 import { createLogger } from '../../observability/observability.ts';
 import { Closing } from '../closing.ts';
-import { openChain, requireWritable } from '../opening.ts';
+import { openChain, requireWritable, waitForDatabase } from '../opening.ts';
 import type { Order, Report, Snapshot } from './messages.ts';
 import { countedBy } from './summed-metrics.ts';
 
@@ -105,6 +105,7 @@ class WorkerPool {
     if (umask !== null) process.umask(umask);
     if (this.#config.chain.devnet) {
       requireWritable(this.#config);
+      await waitForDatabase(this.#config, this.#logger);
       const { rpcUrl } = await openChain(this.#config, this.#logger, this.#closing);
       this.#rpcUrl = rpcUrl;
     }

@@ -58,9 +58,16 @@ Example:
 const BACKUP_HELP = `
 Examples:
   $ tally backup "tally-$(date +%F).db"
-  $ mkdir restored && cp .tally/keyring.json restored/
+
+To restore a copy, stop the service. The copy needs the keyring, the posting key
+and, in development, the folders devnet and witnesses beside it:
+  $ cp -r .tally restored && rm -f restored/tally.db-*
   $ cp tally-2027-01-31.db restored/tally.db
+  $ TALLY_DATA_DIR=restored tally log fsck --rpc
   $ TALLY_DATA_DIR=restored tally serve
+A development chain runs only beside the service: start that first, and check
+with --rpc "$(cat restored/devnet/rpc-url)".
+The start is refused (log_behind) if the log has posted since the copy was made.
 
 With PostgreSQL that archives its WAL (docs/operations.md):
   $ tally backup "/backup/$(date +%F)"`;
