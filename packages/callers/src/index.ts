@@ -84,6 +84,7 @@ export {
   createApiKey,
   keyLimits,
   listApiKeys,
+  requireUsableKey,
   revokeApiKey,
   setKeyLimits,
   setKeyRouting,

@@ -111,6 +111,15 @@ export async function setKeyLimits({ apiKeys }: Keys, who: string, limits: Limit
   return limitsFrom(merged);
 }
 
+/** @throws api_key_invalid, api_key_revoked unless there is a key of that id that is not revoked */
+export async function requireUsableKey({ apiKeys }: Keys, id: string): Promise<void> {
+  const { revokedAt } = await keyOf(apiKeys, id);
+  if (revokedAt !== null)
+    throw new TallyError('api_key_revoked', `The API key ${id} is revoked: nobody can spend with it.`, {
+      field: 'id',
+    });
+}
+
 async function keyOf(apiKeys: ApiKeyStore, id: string): Promise<ApiKeyRow> {
   const row = await apiKeys.get(id);
   if (row === null) throw unknownKey(id);

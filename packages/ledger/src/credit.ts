@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
 import { callerAccount, EXTERNAL } from './accounts.ts';
 import type { LedgerStore, NanoUsdc } from './ledger-store.ts';
+import { formatUsdc } from './money.ts';
 
 /** Money that an operator credits to a caller. */
 export interface Credit {
@@ -15,7 +16,10 @@ export interface Credit {
   readonly now: number;
 }
 
-/** Credits a caller with a payment. @throws invalid_field unless the amount is greater than 0 */
+/**
+ * Credits a caller with a payment.
+ * @throws invalid_field unless the amount is greater than 0, and where the reference was used for another amount or caller
+ */
 export async function creditCaller(
   { ledger }: { readonly ledger: LedgerStore },
   { caller, amount, reference, memo, now }: Credit,
@@ -25,15 +29,40 @@ export async function creditCaller(
       field: 'amount',
     });
   }
+  const id = `credit:${hash('sha256', reference)}`;
+  const account = callerAccount(caller);
   const outcome = await ledger.post({
-    id: `credit:${hash('sha256', reference)}`,
+    id,
     memo,
     at: Math.floor(now / 1000),
     entries: [
       { account: EXTERNAL, amount: -amount },
-      { account: callerAccount(caller), amount },
+      { account, amount },
     ],
   });
-  if (typeof outcome === 'string') return outcome;
-  throw new RangeError('A credit cannot take money from a caller.');
+  if (typeof outcome !== 'string') throw new RangeError('A credit cannot take money from a caller.');
+  if (outcome === 'posted_before') {
+    const before = await amountOf(ledger, account, id);
+    if (before !== amount) {
+      const usedFor = before === null ? 'another account' : `${formatUsdc(before)} USDC to this account`;
+      throw new TallyError(
+        'invalid_field',
+        `The reference ${reference} was already used for ${usedFor}. Nothing was credited: give another reference.`,
+        { field: 'reference' },
+      );
+    }
+  }
+  return outcome;
+}
+
+const PAGE = 1_000;
+
+/** What a posting credited to an account; null where it is not in its statement. */
+async function amountOf(ledger: LedgerStore, account: string, posting: string): Promise<NanoUsdc | null> {
+  for (let after = 0; ; after += PAGE) {
+    const lines = await ledger.statement(account, { after, limit: PAGE });
+    const found = lines.find((line) => line.posting === posting);
+    if (found !== undefined) return found.amount;
+    if (lines.length < PAGE) return null;
+  }
 }

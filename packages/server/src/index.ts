@@ -10,6 +10,7 @@ export {
   listOperatorKeys,
   listTenants,
   type OperatorKeyListing,
+  requireUsableKey,
   revokeApiKey,
   revokeOperatorKey,
   revokeTenant,

@@ -9,15 +9,25 @@ import {
   remark,
   UsageError,
 } from '@tallystick/cli/toolkit';
-import { formatTimestamp, TallyError } from '@tallystick/core';
-import { callerAccount, creditCaller, formatUsdc, parseUsdc, type StatementLine } from '../index.ts';
+import { formatTimestamp, isDid, TallyError } from '@tallystick/core';
+import {
+  callerAccount,
+  creditCaller,
+  formatUsdc,
+  parseUsdc,
+  requireUsableKey,
+  type StatementLine,
+} from '../index.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 type Store = Parameters<Parameters<typeof withStore>[1]>[0];
 
 const DEFAULT_LINES = 50;
 
-/** Credits a caller with what it paid in; the same reference counts once. */
+/**
+ * Credits a caller with what it paid in; the same reference counts once.
+ * @throws api_key_invalid, api_key_revoked; invalid_field where the reference was used for another caller or amount
+ */
 export async function credit(
   caller: string,
   amountText: string,
@@ -25,10 +35,13 @@ export async function credit(
 ): Promise<void> {
   const amount = usdc(amountText);
   const account = callerAccount(caller);
-  const { outcome, balance } = await onLedger(async (store) => ({
-    outcome: await creditCaller(store, { caller, amount, reference, memo, now: Date.now() }),
-    balance: (await store.ledger.balance(account)).balance,
-  }));
+  const { outcome, balance } = await onLedger(async (store) => {
+    if (!isDid(caller)) await requireUsableKey(store, caller);
+    return {
+      outcome: await creditCaller(store, { caller, amount, reference, memo, now: Date.now() }),
+      balance: (await store.ledger.balance(account)).balance,
+    };
+  });
   const credited = outcome === 'posted';
   if (json)
     printJson({ account, amount: formatUsdc(amount), balance: formatUsdc(balance), reference, credited });

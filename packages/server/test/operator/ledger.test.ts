@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ran, type Service, serve, workspace } from '../../../cli/test/tally.ts';
 
 const { at, tally, remove } = workspace();
-const key = 'key_0123456789abcdef';
+let key: string;
 const did = 'did:web:agent.example';
 let service: Service;
 
 beforeAll(async () => {
   service = await serve(at('data'));
+  key = await newKey();
 });
 afterAll(async () => {
   await service.stop();
@@ -16,6 +17,8 @@ afterAll(async () => {
 });
 
 const ledger = (...args: string[]): Promise<Ran> => tally(['ledger', ...args], { env: service.env });
+const newKey = async (): Promise<string> =>
+  JSON.parse((await tally(['apikey', 'create', '--tier', 'pro', '--json'], { env: service.env })).stdout).id;
 const parsed = async (...args: string[]) => JSON.parse((await ledger(...args, '--json')).stdout);
 
 describe('the ledger of a running service', () => {
@@ -43,6 +46,35 @@ describe('the ledger of a running service', () => {
       available: '12.500000001',
     });
     expect((await ledger('balance', 'external')).stdout).toBe('external: -12.500000001 USDC\n');
+  });
+
+  test('refuses a reference that was used for another amount or account', async () => {
+    const usedFor = (what: string) => ({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`The reference invoice 117 was already used for ${what}.`),
+    });
+    expect(await ledger('credit', key, '13', '--reference', 'invoice 117')).toMatchObject(
+      usedFor('12.5 USDC to this account'),
+    );
+    expect(await ledger('credit', did, '12.5', '--reference', 'invoice 117')).toMatchObject(
+      usedFor('another account'),
+    );
+  });
+
+  test('refuses a key that does not exist or is revoked', async () => {
+    const unknown = 'key_0123456789abcdef';
+    expect(await ledger('credit', unknown, '1')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`There is no API key with the id ${unknown}.`),
+    });
+    const revoked = await newKey();
+    await tally(['apikey', 'revoke', revoked], { env: service.env });
+    expect(await ledger('credit', revoked, '1')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`The API key ${revoked} is revoked`),
+    });
+    expect(await parsed('balance', revoked)).toMatchObject({ balance: '0' });
   });
 
   test('lists the lines of an account', async () => {
@@ -84,13 +116,13 @@ describe('the ledger of a running service', () => {
 
   test.each([
     [['credit', 'k_pro_secret', '1'], 2],
-    [['credit', key, '-1'], 2],
-    [['credit', key, '1.0000000001'], 2],
-    [['credit', key, '0'], 2],
-    [['credit', key], 2],
+    [['credit', did, '-1'], 2],
+    [['credit', did, '1.0000000001'], 2],
+    [['credit', did, '0'], 2],
+    [['credit', did], 2],
     [['balance', 'revenues'], 2],
-    [['statement', key, '--limit', '0'], 2],
-    [['statement', key, '--after', '-1'], 2],
+    [['statement', did, '--limit', '0'], 2],
+    [['statement', did, '--after', '-1'], 2],
   ])('refuses %j', async (args, code) => {
     const ran = await ledger(...args, '--json');
     expect(ran.code).toBe(code);
