@@ -47,6 +47,7 @@ export { concatBytes, equalBytes, utf8 } from './encoding/bytes.ts';
 export { fromHex, toHex } from './encoding/hex.ts';
 export { fromMultibase, toMultibase } from './encoding/multibase.ts';
 export { type ErrorCode, errorTable, TallyError } from './errors.ts';
+export { isChecksummed } from './ethereum/checksum.ts';
 export { type HashedTransaction, readNodeTransaction } from './ethereum/transaction.ts';
 export { type BundleCorrections, CorrectionsCheck } from './evidence/corrections-check.ts';
 export { crc32 } from './evidence/crc32.ts';

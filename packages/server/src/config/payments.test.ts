@@ -50,6 +50,13 @@ describe('payments', () => {
     });
   });
 
+  it.each(['TALLY_TREASURY', 'TALLY_USDC'])('refuse a %s whose checksum is wrong', (name) => {
+    const wrong = '0x52908400098527886E0F7030069857D2E4169ee7';
+    expect(faultsOf({ ...production, ...told, [name]: wrong })).toEqual([
+      expect.stringContaining(`${name} has a wrong checksum`),
+    ]);
+  });
+
   it.each([
     ['production', production],
     ['another chain', chain],

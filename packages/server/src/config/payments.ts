@@ -1,3 +1,4 @@
+import { isChecksummed } from '@tallystick/core';
 import type { PaymentsConfig } from '@tallystick/payments';
 import { type EnvReader, parseUrl, publicUrlProblem } from './reader.ts';
 
@@ -28,7 +29,12 @@ export function readPayments(read: EnvReader, { production, chain }: Around): Pa
     return text;
   };
   const address = (name: string, example: string): string | null =>
-    setting(name, example, () => read.optional(name, { pattern: /^0x[0-9a-fA-F]{40}$/, example }));
+    setting(name, example, () => {
+      const text = read.optional(name, { pattern: /^0x[0-9a-fA-F]{40}$/, example });
+      if (text === null || isChecksummed(text)) return text;
+      read.fault(name, 'has a wrong checksum, so it may be mistyped; copy the address again', example);
+      return null;
+    });
   return {
     mode,
     treasury: address('TALLY_TREASURY', '0x52908400098527886E0F7030069857D2E4169EE7'),
