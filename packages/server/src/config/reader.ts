@@ -21,7 +21,7 @@ export interface Setting {
   /** Used where it is not set; null for nothing. */
   readonly fallback: string | number | null;
   readonly from: 'environment' | 'file' | 'default';
-  /** What was given; null with the default. */
+  /** What was given, without the credentials of URLs: `(secret)`, or `(faulty)` where it can't be used; null with the default. */
   readonly given: string | null;
   readonly pattern?: RegExp;
   readonly choices?: readonly string[];
@@ -83,8 +83,10 @@ export function reader(env: NodeJS.ProcessEnv, file: ConfigFile): EnvReader {
 
   const fault = (name: string, problem: string, example?: string): void => {
     const where = fromOf(name) === 'file' ? ` in ${file.path}` : '';
+    const noted = settings.get(name);
+    if (noted !== undefined && noted.given !== null) settings.set(name, { ...noted, given: '(faulty)' });
     faults.push(
-      `${name}${where} ${problem}${example === undefined ? '' : `; for example ${name}=${example}`}`,
+      `${name}${where} ${withoutCredentials(problem)}${example === undefined ? '' : `; for example ${name}=${example}`}`,
     );
   };
 
@@ -94,7 +96,7 @@ export function reader(env: NodeJS.ProcessEnv, file: ConfigFile): EnvReader {
       secret: false,
       required: required && explicit,
       from: fromOf(name),
-      given,
+      given: given === null ? null : withoutCredentials(given),
       ...shape,
     });
   };
@@ -262,6 +264,11 @@ export function reader(env: NodeJS.ProcessEnv, file: ConfigFile): EnvReader {
       }
     },
   };
+}
+
+/** A text without user, password, query and fragment of the URLs in it. */
+function withoutCredentials(text: string): string {
+  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#]*@)?([^\s?#]*)(?:[?#][^\s"]*)?/gi, '$1$2');
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

@@ -37,3 +37,20 @@ test('the effective configuration without secrets, and exit status 0', async () 
   expect(settings).toContainEqual({ name: 'PORT', value: '9001', from: 'environment' });
   expect(printed.stdout + stdout).not.toContain('hunter2');
 });
+
+test('no credentials of URLs, and no faulty value', async () => {
+  const env = {
+    OPENAI_BASE_URL: 'https://me:hunter2@models.example.com/v1',
+    TALLY_API_URL: 'https://me:hunter2@api.example.com',
+    TALLY_LOG_LEVEL: 'loud',
+    TALLY_WITNESSES: 'w https://me:hunter2@witness.example.com/w?token=hunter2',
+    AWS_ENDPOINT_URL_KMS: 'https://me:hunter2@kms.example.com/v1?token=hunter2#hunter2',
+  };
+  const { stdout } = await tally(['config', 'check', '--print'], { env });
+  const lines = stdout.split('\n');
+  expect(lines).toContain('OPENAI_BASE_URL=(faulty)  (environment)');
+  expect(lines).toContain('TALLY_LOG_LEVEL=(faulty)  (environment)');
+  expect(lines).toContain('AWS_ENDPOINT_URL_KMS=https://kms.example.com/v1  (environment)');
+  const json = await tally(['config', 'check', '--print', '--json'], { env });
+  expect(stdout + json.stdout).not.toContain('hunter2');
+});
