@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Chain } from '@tallystick/chain';
 import { createPostingKey, readPostingKey } from '@tallystick/chain';
@@ -28,6 +28,39 @@ export function requireWritable({ dataDir, database, chain }: Config): void {
       { cause },
     );
   }
+}
+
+/**
+ * Warns of secrets that other users of the machine can read. Files of secrets are often world-readable inside a container, where
+ * there are no other users, so only the keyring is refused.
+ * @throws invalid_field in production, for the keyring
+ */
+export function requirePrivateFiles(
+  {
+    mode,
+    keyring: { path },
+    exposedFiles,
+  }: Pick<Config, 'mode' | 'exposedFiles'> & { readonly keyring: Pick<Config['keyring'], 'path'> },
+  logger: { warn(fields: object, message: string): void },
+): void {
+  for (const file of exposedFiles)
+    logger.warn(
+      { file },
+      `Every user of this machine can read the secret in ${file}. Take that right away: chmod o= ${file}`,
+    );
+  if (!existsSync(path) || !othersMayRead(path)) return;
+  const problem = `Other users can read the keyring ${path}. Make it private: chmod 600 ${path}`;
+  if (mode === 'production') throw new TallyError('invalid_field', problem, { field: 'keyring' });
+  logger.warn({ file: path }, problem);
+}
+
+/**
+ * Whether other users than the owner may use a file. Its group may, where the file belongs to another user than that of this
+ * process: Kubernetes gives a process the files of a Secret in no other way.
+ */
+function othersMayRead(path: string): boolean {
+  const { mode, uid } = statSync(path);
+  return (mode & (uid === process.geteuid?.() ? 0o077 : 0o007)) !== 0;
 }
 
 /**
@@ -87,11 +120,7 @@ async function makeFirstPostingKey(config: Config): Promise<void> {
  * @throws unavailable without a posting key, invalid_field for a malformed one; chain_unavailable, of a development
  * chain
  */
-export async function openChain(
-  config: Config,
-  logger: Logger,
-  closing: Closing,
-): Promise<OpenedChain> {
+export async function openChain(config: Config, logger: Logger, closing: Closing): Promise<OpenedChain> {
   const { id, network, rpcUrl, devnet, postingKeyFile, finality } = config.chain;
   if (rpcUrl === null && !devnet) return { chain: null, rpcUrl: null, chainState: () => 'ok' };
   if (config.mode === 'development') await makeFirstPostingKey(config);

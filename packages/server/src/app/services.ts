@@ -53,6 +53,7 @@ import {
   openChain,
   openLogStorage,
   openStore,
+  requirePrivateFiles,
   requireWritable,
   waitForDatabase,
 } from './opening.ts';
@@ -113,6 +114,7 @@ async function openAll(
   const anchorMetrics = createAnchorMetrics(metrics.registry);
   const { passphrase } = config.keyring;
   requireWritable(config);
+  requirePrivateFiles(config, logger);
   await waitForDatabase(config, logger);
   if (config.mode === 'development') await makeFirstKeyring(config, passphrase, clock());
   const did = config.handle === null ? null : didSvc(config.handle);

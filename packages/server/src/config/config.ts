@@ -50,6 +50,8 @@ export interface Config {
   readonly handle: string | null;
   readonly database: Database;
   readonly keyring: Keyring;
+  /** Files of secrets, by `<name>_FILE`, that every user of the machine may read. */
+  readonly exposedFiles: readonly string[];
   readonly chain: ChainSettings;
   readonly log: Log;
   readonly operator: OperatorFacts;
@@ -206,6 +208,7 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
     payments,
     sales: readSales(read, production),
     telemetry: readTelemetry(foreign),
+    exposedFiles: read.exposedFiles,
   };
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -163,6 +163,16 @@ describe('a secret', () => {
   it('in the environment outranks its file in the configuration file', () => {
     const TALLY_CONFIG = fileOf(JSON.stringify({ settings: { TALLY_KEYRING_PASSPHRASE_FILE: '/nowhere' } }));
     expect(readConfig({ TALLY_CONFIG, TALLY_KEYRING_PASSPHRASE: 'open' }).keyring.passphrase).toBe('open');
+  });
+
+  it('is named where every user may read its file', () => {
+    const path = fileOf('hunter2', 'open');
+    const exposed = (mode: number) => {
+      chmodSync(path, mode);
+      return readConfig({ TALLY_KEYRING_PASSPHRASE_FILE: path }).exposedFiles;
+    };
+    expect(exposed(0o444)).toEqual([path]);
+    expect(exposed(0o440)).toEqual([]);
   });
 
   it('of a provider reaches its catalogue', () => {

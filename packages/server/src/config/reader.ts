@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { suggest } from '@tallystick/kit';
 import type { ConfigFile } from './file.ts';
@@ -37,6 +37,8 @@ export interface Setting {
  */
 export interface EnvReader {
   readonly faults: string[];
+  /** Files of secrets, by `<name>_FILE`, that every user of the machine may read. */
+  readonly exposedFiles: readonly string[];
   /** Every setting that was read. */
   readonly settings: ReadonlyMap<string, Setting>;
   /** From here on, `explicit*` and `publicUrl` settings have no default. */
@@ -71,6 +73,7 @@ type Shape = Omit<Setting, 'name' | 'required' | 'from' | 'given' | 'secret'>;
 
 export function reader(env: NodeJS.ProcessEnv, file: ConfigFile): EnvReader {
   const faults: string[] = [...file.faults];
+  const exposedFiles: string[] = [];
   const settings = new Map<string, Setting>();
   let required = false;
 
@@ -151,6 +154,7 @@ export function reader(env: NodeJS.ProcessEnv, file: ConfigFile): EnvReader {
   const contentOf = (name: string, path: string): string | null => {
     try {
       const text = readFileSync(resolve(path), 'utf8').trim();
+      if ((statSync(resolve(path)).mode & 0o007) !== 0) exposedFiles.push(resolve(path));
       if (text !== '') return text;
       fault(name, `names ${path}, which is empty; write the secret into it`);
     } catch (error) {
@@ -200,6 +204,7 @@ export function reader(env: NodeJS.ProcessEnv, file: ConfigFile): EnvReader {
 
   return {
     faults,
+    exposedFiles,
     settings,
     fault,
     optional,
