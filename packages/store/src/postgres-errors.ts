@@ -18,6 +18,28 @@ export function publicError(error: unknown): unknown {
 }
 
 /**
+ * Turns the refusals of a server that only the operator can mend into `unavailable`, with what to check: a wrong password or
+ * user (28P01, 28000), a missing database (3D000). Returns every other error unchanged. The server's messages hold no password.
+ */
+export function startError(error: unknown): unknown {
+  const state = sqlState(error);
+  const said = error instanceof Error ? error.message : '';
+  if (state === '28P01' || state === '28000')
+    return new TallyError(
+      'unavailable',
+      `The database refuses the login (${said}). Check the user and the password in TALLY_DATABASE_URL, and the server’s pg_hba.conf.`,
+      { cause: error },
+    );
+  if (state === '3D000')
+    return new TallyError(
+      'unavailable',
+      `The server has no such database (${said}). Check its name in TALLY_DATABASE_URL, or create it.`,
+      { cause: error },
+    );
+  return error;
+}
+
+/**
  * Whether an error of {@link publicError} says that the server has rolled a transaction back so that another one could go on: a
  * serialization failure (40001) or a deadlock (40P01). The same transaction may succeed if it is run again.
  */

@@ -12,7 +12,7 @@ import { TypeOverrides } from 'pg';
 import { run } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { backupPostgres } from './postgres-backup.ts';
-import { publicError, sqlState } from './postgres-errors.ts';
+import { publicError, sqlState, startError } from './postgres-errors.ts';
 import { postgresLeafPositions } from './postgres-leaf-positions.ts';
 import { POSTGRES_LIMITS, type PostgresLimits } from './postgres-limits.ts';
 import { migratePostgres } from './postgres-migrations.ts';
@@ -47,7 +47,7 @@ const JSON_TEXT = 114;
  * Opens the store in a PostgreSQL database (15 or newer), at one of the servers of the URL, and brings it to the newest
  * version. Any number of processes may open it. Durable as far as the server's `synchronous_commit` is on, which is its default.
  *
- * @throws {TallyError} `unavailable` when the server cannot be reached, or a newer release has taken
+ * @throws {TallyError} `unavailable` when the server cannot be reached or refuses the login, or a newer release has taken
  * away what this one uses.
  */
 export async function openPostgresStore(
@@ -60,7 +60,7 @@ export async function openPostgresStore(
     return new SqlStore(await openDatabase(pool, url, limits), observer);
   } catch (error) {
     await pool.close();
-    throw error;
+    throw startError(error);
   }
 }
 
@@ -106,7 +106,7 @@ async function reach(pool: PostgresPool): Promise<string | null> {
     return null;
   } catch (thrown) {
     const error = thrown instanceof TallyError ? thrown : publicError(thrown);
-    if (!(error instanceof TallyError)) throw error;
+    if (!(error instanceof TallyError)) throw startError(error);
     const { code, message } = error.cause as NodeJS.ErrnoException;
     return code ?? message;
   }

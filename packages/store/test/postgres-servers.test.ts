@@ -178,10 +178,23 @@ describe('waiting', () => {
     expect(new Set(reasons)).toEqual(new Set(['ECONNREFUSED']));
   });
 
-  it('does not begin where a password is wrong', async () => {
+  it.each([
+    [
+      'a password is wrong',
+      (host: string) => `postgres://postgres:hunter2@${host}/tally`,
+      'The database refuses the login (password authentication failed for user "postgres"). Check the user and the password in TALLY_DATABASE_URL, and the server’s pg_hba.conf.',
+    ],
+    [
+      'there is no such database',
+      (host: string) => `postgres://postgres:password@${host}/talli`,
+      'The server has no such database (database "talli" does not exist). Check its name in TALLY_DATABASE_URL, or create it.',
+    ],
+  ])('does not begin where %s', async (_, urlAt, message) => {
     const onWait = vi.fn<() => void>();
-    const url = `postgres://postgres:wrong@${hostOf(urls[0])}/tally`;
-    await expect(waitForPostgres(url, POSTGRES_LIMITS, { ms: 60_000, onWait })).rejects.toThrow(/password/);
+    const url = urlAt(hostOf(urls[0]));
+    const told = { code: 'unavailable', message };
+    await expect(waitForPostgres(url, POSTGRES_LIMITS, { ms: 60_000, onWait })).rejects.toMatchObject(told);
     expect(onWait).not.toHaveBeenCalled();
+    await expect(openPostgresStore(url)).rejects.toMatchObject(told);
   });
 });
