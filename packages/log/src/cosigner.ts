@@ -1,7 +1,7 @@
 import { checkCosignature, emptyRoot, signCheckpoint, TallyError, withSignature } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/kit';
 import type { Logger } from 'pino';
-import type { Duty } from './leader.ts';
+import type { Duty, LogMetrics } from './leader.ts';
 import { type LogSigner, ownSigner } from './log-key.ts';
 import type { LogStore, StoredCheckpoint } from './log-store.ts';
 import type { TreeReader } from './tree-reader.ts';
@@ -13,12 +13,28 @@ export interface CosignerOptions {
   readonly tree: TreeReader;
   readonly witnesses: readonly WitnessConfig[];
   readonly fetch: typeof globalThis.fetch;
-  readonly logger: Pick<Logger, 'warn'>;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly metrics: LogMetrics;
+}
+
+/** Milliseconds after which a witness that gave no cosignature is asked again: at first, and at most after many failures. */
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+
+/** Why a witness gave no cosignature. */
+interface Trouble {
+  readonly reason: string;
+  readonly waitMs: number;
+  /** When the witness is asked again. */
+  readonly askAt: number;
 }
 
 /**
  * Has the witnesses cosign the newest checkpoint after it is published. Publishing never waits for them; posting does, for
- * as long as a request to them may take.
+ * as long as a request to them may take. A witness that fails is counted, told in the log when that begins, changes and ends, and
+ * asked again after a second, then more and more seldom, up to once a minute.
  */
 export interface Cosigner extends Duty {
   /** Has the newest checkpoint cosigned, and returns it with what cosignatures it has then; null before the first. */
@@ -31,17 +47,27 @@ export interface Cosigner extends Duty {
 }
 
 export function createCosigner(options: CosignerOptions): Cosigner {
-  const { store, log, witnesses, logger } = options;
+  const { store, log, witnesses, clock, logger, metrics } = options;
   /** Size of the tree that each witness last cosigned, as far as it is known. */
   const sizes = new Map<WitnessConfig, number>();
+  const troubles = new Map<WitnessConfig, Trouble>();
 
   /** The note with the witness's cosignature, or null where it gave none. @throws log_behind, log_corrupted */
   async function cosign(witness: WitnessConfig, checkpoint: StoredCheckpoint): Promise<string | null> {
+    const { name } = witness;
     try {
-      return await request(options, sizes, witness, checkpoint);
+      const note = await request(options, sizes, witness, checkpoint);
+      if (note !== null && troubles.delete(witness))
+        logger.info({ witness: name }, 'a witness cosigns again');
+      return note;
     } catch (error) {
       if (!(error instanceof TallyError) || error.code !== 'unavailable') throw error;
-      logger.warn({ err: error, witness: witness.name }, 'a witness did not cosign');
+      metrics.failed('cosign');
+      const before = troubles.get(witness);
+      const waitMs = before === undefined ? FIRST_WAIT_MS : Math.min(2 * before.waitMs, LONGEST_WAIT_MS);
+      troubles.set(witness, { reason: error.message, waitMs, askAt: clock() + waitMs });
+      if (before?.reason !== error.message)
+        logger.warn({ err: error, witness: name }, 'a witness did not cosign');
       return null;
     }
   }
@@ -54,6 +80,7 @@ export function createCosigner(options: CosignerOptions): Cosigner {
     if (newest === null) return null;
     const missing: WitnessConfig[] = [];
     for (const witness of witnesses) {
+      if (clock() < (troubles.get(witness)?.askAt ?? 0)) continue;
       if ((await checkCosignature(newest.note, witness, nodeEngine)) === null) missing.push(witness);
     }
     const notes = await Promise.all(missing.map((witness) => cosign(witness, newest)));

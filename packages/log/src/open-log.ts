@@ -95,11 +95,10 @@ export interface LogParts {
 
 /** Connects the parts of a log whose identity is claimed. No timer runs yet. */
 export function assemble(options: AnchorLogOptions, log: LogSigner): LogParts {
-  const { store, chain, period, clock, logger, witnesses, fetch, storage } = options;
+  const { store, chain, period, clock, logger, witnesses, storage } = options;
   const { origin } = log;
   const tree = new TreeReader(storeTiles(store));
-  const cosigner =
-    witnesses.length === 0 ? null : createCosigner({ store, log, tree, witnesses, fetch, logger });
+  const cosigner = witnesses.length === 0 ? null : createCosigner({ ...options, log, tree });
   const files = storage === null ? null : new LogFiles({ store, storage, log, clock, logger });
   const gate = new LogReadiness(async () => {
     await files?.checkNotBehind();

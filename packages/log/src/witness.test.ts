@@ -15,7 +15,11 @@ import { createWitness } from './witness.ts';
 import { formatAddCheckpoint, parseAddCheckpoint } from './witness-protocol.ts';
 import { openWitnessState } from './witness-state.ts';
 
-const quiet = { warn() {} };
+const quiet = {
+  clock: () => 0,
+  logger: { info() {}, warn() {} },
+  metrics: { published() {}, failed() {} },
+};
 
 function stateFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tally-witness-'));
@@ -24,7 +28,7 @@ function stateFile(): string {
 }
 
 /** A log, a witness of it, and a `fetch` that reaches the witness without a network. */
-async function setting() {
+async function setting(told = quiet) {
   const { store } = await newLogStore();
   const log = newLog();
   const epoch = await lead(store);
@@ -49,7 +53,7 @@ async function setting() {
   const config = { name: key.origin, publicKey: key.publicKey, url: 'https://witness.example/w' };
   const tree = new TreeReader(storeTiles(store));
   const cosignerOf = (of: typeof store, reader: TreeReader) =>
-    createCosigner({ store: of, log, tree: reader, witnesses: [config], fetch, logger: quiet });
+    createCosigner({ store: of, log, tree: reader, witnesses: [config], fetch, ...told });
   const grow = async (size: number) => {
     await acceptHashes(store, 0, size);
     await integrate({ store, log, files: null }, epoch, () => true);
@@ -93,15 +97,28 @@ test('checkpoints are cosigned as the log grows, also after witness and log were
   expect(reach.answers.slice(4)).toEqual([409, 200]);
 });
 
-test('a witness that is away delays nothing and is asked again', async () => {
-  const { store, epoch, config, cosigner, grow, reach } = await setting();
+test('a witness that is away delays nothing, is counted, told once, and asked more and more seldom', async () => {
+  const time = { now: 0 };
+  const lines: string[] = [];
+  const failed: string[] = [];
+  const log = (_: object, message: string) => void lines.push(message);
+  const { store, epoch, config, cosigner, grow, reach } = await setting({
+    clock: () => time.now,
+    logger: { info: log, warn: log },
+    metrics: { published() {}, failed: (part: string) => void failed.push(part) },
+  } as typeof quiet);
   await grow(3);
   reach.down = true;
   await cosigner.checkNotBehind();
-  await cosigner.step(epoch);
+  for (; time.now < 300_000; time.now += 1_000) await cosigner.step(epoch);
+  expect(failed).toEqual(Array(10).fill('cosign'));
+  expect(lines).toEqual(['a witness did not cosign']);
+
   reach.down = false;
+  time.now += 60_000;
   await cosigner.step(epoch);
   expect(await checkCosignature((await store.newestCheckpoint())?.note ?? '', config, nodeEngine)).toBe(77);
+  expect(lines).toEqual(['a witness did not cosign', 'a witness cosigns again']);
 });
 
 describe('a restored backup', () => {
@@ -270,6 +287,6 @@ test('a cosignature of another key is passed over', async () => {
     );
   };
   const before = await store.newestCheckpoint();
-  await createCosigner({ store, log, tree, witnesses: [config], fetch, logger: quiet }).step(epoch);
+  await createCosigner({ store, log, tree, witnesses: [config], fetch, ...quiet }).step(epoch);
   expect(await store.newestCheckpoint()).toEqual(before);
 });
