@@ -168,7 +168,10 @@ describe('tally catalogue import', () => {
     }
     const config = ['--config', at('none.json')];
     writeFileSync(at('list.json'), '[1]');
-    for (const from of ['http://192.0.2.1/models', at('list.json'), at('missing.json')]) {
+    writeFileSync(at('other.json'), '{"name": "tallystick", "scripts": {"test": "vitest"}}');
+    writeFileSync(at('empty.json'), '{"data": [{"id": "a/b"}]}');
+    const files = ['list.json', 'missing.json', 'other.json', 'empty.json'].map(at);
+    for (const from of ['http://192.0.2.1/models', ...files]) {
       const { code, stderr } = await tally(['catalogue', 'import', from, ...config, '--yes']);
       expect(code).toBe(2);
       expect(stderr).not.toContain('    at ');

@@ -22,11 +22,20 @@ export interface ListSource {
  * Reads LiteLLM's `model_prices_and_context_window.json` or the answer of OpenRouter's `GET /models`. Models of other
  * kinds, of providers without a preset and without a size or a price are left out. LiteLLM's list names some models
  * twice, at other prices: the dearer counts, so that nothing is billed below what the provider asks for.
- * @throws invalid_field for a file of another form
+ * @throws invalid_field for a file of another form, which is one without any such model
  */
 export function readPriceList(json: JsonValue, source: ListSource): ListedModel[] {
   if (!isObject(json))
     throw new TallyError('invalid_field', 'A price list is a JSON object: LiteLLM’s or OpenRouter’s.');
+  const models = modelsOf(json, source);
+  if (models.length > 0) return models;
+  throw new TallyError(
+    'invalid_field',
+    'No entry of the price list could be read as a model. Give LiteLLM’s model_prices_and_context_window.json or the answer of OpenRouter’s GET /models.',
+  );
+}
+
+function modelsOf(json: JsonObject, source: ListSource): ListedModel[] {
   const { data } = json;
   if (Array.isArray(data))
     return data.flatMap((one) => (isObject(one) ? (fromOpenRouter(one, source) ?? []) : []));
