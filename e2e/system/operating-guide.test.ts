@@ -41,10 +41,13 @@ describe('docs/operating/README.md leads from nothing to a receipt that the chai
       .replaceAll('https://mainnet.base.example', chain.rpcUrl)
       .replaceAll('http://127.0.0.1:8787', service?.url ?? '');
 
-  /** What the shell of the guide has in its environment once the page has written the file. */
+  /** What `tally` has in its environment, by its wrapper, once the page has written the settings. */
   const settings = (): Env => {
     const file = join(folder, 'etc/tallystick.env');
-    return existsSync(file) ? (parseEnv(readFileSync(file, 'utf8')) as Env) : {};
+    if (!existsSync(file)) return {};
+    const wrapper = readFileSync(join(root, 'deploy/systemd/tally'), 'utf8');
+    const own = wrapper.match(/^[A-Z_]+=.*$/gm)?.join('\n') ?? '';
+    return parseEnv(`${readFileSync(file, 'utf8')}\n${here(own)}`) as Env;
   };
 
   const walk = (script: string): void => {
