@@ -25,6 +25,8 @@ export interface ListenOptions {
   readonly socketMode?: number;
   /** 0 for any free port. */
   readonly port: number;
+  /** How the operator says host and port, for errors; by default the variables `HOST` and `PORT`. */
+  readonly option?: string;
   /** File descriptor of a TCP socket that already listens, instead of `host` and `port`. */
   readonly fd?: number | null;
   /**
@@ -84,6 +86,7 @@ export async function listen({
   host,
   socketMode = 0o660,
   port,
+  option,
   fd = null,
   joins = null,
   ended,
@@ -101,7 +104,7 @@ export async function listen({
   const endEarly = (): void => process.exit();
   process.on('SIGTERM', endEarly).on('SIGINT', endEarly);
   try {
-    const where = { host, port, fd, socketMode };
+    const where = { host, port, option, fd, socketMode };
     const address = joins ?? (await bindTo(server, where));
     front.receiptsUrl = receiptsUrl(address);
     const served = await open(address).catch(async (error: unknown) => {
@@ -127,19 +130,27 @@ export async function listen({
 
 function bindTo(
   server: Server,
-  { host, port, fd, socketMode }: Required<Pick<ListenOptions, 'host' | 'port' | 'fd' | 'socketMode'>>,
+  {
+    host,
+    port,
+    option,
+    fd,
+    socketMode,
+  }: Required<Pick<ListenOptions, 'host' | 'port' | 'fd' | 'socketMode'>> & {
+    readonly option: string | undefined;
+  },
 ): Promise<AddressInfo> {
   if (fd !== null) return bind(server, { fd });
   const path = socketPathOf(host);
-  return path === null ? bind(server, { host, port }) : bindPath(server, path, socketMode);
+  return path === null ? bind(server, { host, port }, option) : bindPath(server, path, socketMode);
 }
 
 type Where = { readonly host: string; readonly port: number } | { readonly fd: number };
 
-function bind(server: Server, where: Where): Promise<AddressInfo> {
+function bind(server: Server, where: Where, option?: string): Promise<AddressInfo> {
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
   const onError = (error: NodeJS.ErrnoException): void =>
-    reject(new ListenError(explain(error, where), { cause: error }));
+    reject(new ListenError(explain(error, where, option), { cause: error }));
   server.once('error', onError);
   server.listen(where, () => {
     server.off('error', onError);
@@ -161,17 +172,17 @@ async function bindPath(server: Server, path: string, mode: number): Promise<Add
   return { address: path, family: 'unix', port: 0 };
 }
 
-function explain(error: NodeJS.ErrnoException, where: Where): string {
+function explain(error: NodeJS.ErrnoException, where: Where, option?: string): string {
   if ('fd' in where) return `Cannot listen on the socket that was passed: ${error.message}.`;
   const { host, port } = where;
   switch (error.code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is taken by another process. Stop that one, or choose another with PORT.`;
+      return `Port ${port} on ${host} is taken by another process. Stop that one, or choose another with ${option ?? 'PORT'}.`;
     case 'EACCES':
-      return `This user may not listen on port ${port}. Choose one above 1023 with PORT.`;
+      return `This user may not listen on port ${port}. Choose one above 1023 with ${option ?? 'PORT'}.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is not an address of this machine. Choose another with HOST.`;
+      return `${host} is not an address of this machine. Choose another with ${option ?? 'HOST'}.`;
     default:
       return `Cannot listen on ${host} port ${port}: ${error.message}.`;
   }

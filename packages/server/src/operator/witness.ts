@@ -39,6 +39,7 @@ export async function witness({
   });
   const { address, closed } = await listen({
     ...at,
+    option: '--listen',
     open: () => Promise.resolve({ fetch, close: () => Promise.resolve() }),
   });
   const verifierKey = witnessKey(name, signer.publicKey);

@@ -57,6 +57,24 @@ beforeAll(async () => {
   }
   ({ verifier_key: witnessKey, ml_dsa_verifier_key: mlDsaKey, url: witnessUrl } = JSON.parse(text));
 });
+test('a witness whose port is taken says which option to change', async () => {
+  const address = new URL(witnessUrl).host;
+  const files = ['--key', at('witness.json'), '--state', at('other.state')];
+  const taken = await tally([
+    'log',
+    'witness',
+    '--name',
+    'w.example',
+    '--listen',
+    address,
+    ...files,
+    '--log',
+    logKey,
+  ]);
+  expect(taken.code).not.toBe(0);
+  expect(taken.stderr).toContain('choose another with --listen');
+});
+
 afterAll(async () => {
   witness.kill('SIGTERM');
   await once(witness, 'exit');
