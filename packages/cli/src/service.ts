@@ -89,7 +89,8 @@ function explained(error: ServiceError, url: string): TallyError {
   if (status === null) return new TallyError('unavailable', unreached(error, url), { cause: error });
   if (error.cause instanceof TallyError) return jsonFault(error.cause, `The answer of ${url}`);
   if (problem === null) return new TallyError('unavailable', message, { cause: error });
-  const wait = retryAfter === null ? '' : ` Try again in ${retryAfter} s.`;
+  const wait =
+    retryAfter === null || message.includes('Try again in') ? '' : ` Try again in ${retryAfter} s.`;
   return new TallyError(code, `${message}${wait}`, { field, cause: error });
 }
 
