@@ -87,7 +87,7 @@ async function openPlace(config: TreasurySettings): Promise<TreasuryConfig> {
   if (rpcUrl === undefined || usdc === undefined || treasury === undefined) {
     throw new TallyError(
       'unavailable',
-      'No treasury is configured: set TALLY_CHAIN_RPC_URL, TALLY_USDC and TALLY_TREASURY to the values of the server.',
+      `No treasury is configured${payments.mode === 'off' ? ', since TALLY_PAYMENTS is off' : ''}: set TALLY_CHAIN_RPC_URL, TALLY_USDC and TALLY_TREASURY to the values of the server.`,
     );
   }
   const token = openTokenChain({
@@ -103,7 +103,13 @@ async function openPlace(config: TreasurySettings): Promise<TreasuryConfig> {
 /** Where the development chain of a running server is. */
 async function devPlace({
   dataDir,
+  payments,
 }: TreasurySettings): Promise<{ rpcUrl: string; usdc: string; treasury: string }> {
+  if (payments.mode === 'off')
+    throw new TallyError(
+      'unavailable',
+      'TALLY_PAYMENTS is off, so there is no USDC on the development chain. Set TALLY_PAYMENTS=x402, as for the server.',
+    );
   const path = join(dataDir, 'devnet', 'rpc-url');
   if (!existsSync(path)) {
     throw new TallyError(

@@ -129,6 +129,13 @@ describe('the ledger of a running service', () => {
     expect(JSON.parse(ran.stdout).error.message).not.toContain('secret');
   });
 
+  test('says that there is nothing to reconcile where no payment is taken', async () => {
+    const { code, stderr } = await tally(['ledger', 'reconcile'], {
+      env: { ...service.env, TALLY_DEVNET: 'on' },
+    });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('TALLY_PAYMENTS is off')]);
+  });
+
   test('needs a database', async () => {
     const ran = await tally(['ledger', 'balance', key], { env: { TALLY_DATA_DIR: at('nowhere') } });
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('There is no database')]);
