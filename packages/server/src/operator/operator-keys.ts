@@ -1,4 +1,4 @@
-import { paint, print, printable, printJson, remark } from '@tallystick/cli/toolkit';
+import { paint, print, printable, printJson, remark, UsageError } from '@tallystick/cli/toolkit';
 import { createOperatorKey, listOperatorKeys, type OperatorKeyListing, revokeOperatorKey } from '../index.ts';
 import { apiKeySecret } from './api-keys.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
@@ -13,6 +13,10 @@ interface Flags {
 export async function create({ label: given, link = false, json }: Flags): Promise<void> {
   const label = given ?? null;
   const config = serviceConfig();
+  if (link && config.port === 0 && config.derivedUrls.includes('siteUrl'))
+    throw new UsageError(
+      'PORT is 0, so the port of the service is not known here. Set PORT to it, or TALLY_SITE_URL, or leave --link out.',
+    );
   const secret = await apiKeySecret(config);
   const { id, key } = await withStore(config, (store) =>
     createOperatorKey(store, secret, { label, now: Date.now() }),

@@ -34,6 +34,17 @@ test('a key is shown once, counts at once until it is revoked', async () => {
   expect(await ask(made.key)).toBe(401);
 });
 
+test('a link needs an address that is known', async () => {
+  const args = ['operator-key', 'create', '--link'];
+  const refused = await tally(args, { env: { ...service.env, PORT: '0' } });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('TALLY_SITE_URL');
+  const link = await tally(args, {
+    env: { ...service.env, PORT: '0', TALLY_SITE_URL: 'https://acme.example' },
+  });
+  expect(link.stdout).toMatch(/^https:\/\/acme\.example\/operator#k_op_/);
+});
+
 test('what is no id of a key is refused, and not repeated', async () => {
   const refused = await here(['operator-key', 'revoke', 'k_op_secret']);
   expect(refused.code).toBe(2);
