@@ -25,13 +25,19 @@ export async function retry(
   const config = serviceConfig();
   requireDatabase(config);
   if (contact !== undefined && readContact(contact, config.mode === 'development') === null)
-    throw new UsageError('A contact is an e-mail address or a domain.');
+    throw new UsageError('A contact is an e-mail address, a domain or a DID of the method key or svc.');
   const order = await withStore(config, async ({ treasury }) => {
     const found = await treasury.order(id);
     if (found === null || !(found.state === 'delivering' || found.state === 'undeliverable'))
       throw new UsageError(`There is no order ${printable(id)} that is waiting for delivery.`);
     const dueAt = Math.floor(Date.now() / 1000);
-    const next: OrderRow = { ...found, state: 'delivering', dueAt, contact: contact ?? found.contact };
+    const next: OrderRow = {
+      ...found,
+      state: 'delivering',
+      dueAt,
+      contact: contact ?? found.contact,
+      problem: null,
+    };
     const moved = await treasury.moveOrder(next, found.attempts);
     if (moved === 'overtaken')
       throw new UsageError('A server is delivering it at the moment. Look again in a minute.');
@@ -39,6 +45,7 @@ export async function retry(
   });
   if (json) printJson(listing(order));
   else print(line(order));
+  remark('A running server tries it now. tally orders list shows what came of it.');
 }
 
 function isOpen({ state }: OrderRow): boolean {

@@ -59,6 +59,30 @@ describe('money on the development chain', () => {
     expect(wrong.stderr).toContain('seal_wrong_key');
   });
 
+  test('a key that could not be delivered is tried again, with another contact', async () => {
+    await pay(29_000_000n, 'tier=pro contact=127.0.0.1:9');
+    const [order] = await until(
+      () => parsed('orders', 'list'),
+      (orders) => typeof orders[0]?.problem === 'string',
+    );
+    expect(await run('orders', 'retry', order.id, '--contact', 'nobody')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('A contact is an e-mail address, a domain or a DID'),
+    });
+    const retried = await run(
+      'orders',
+      'retry',
+      order.id,
+      '--contact',
+      'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+    );
+    expect(retried).toMatchObject({
+      code: 0,
+      stdout: expect.not.stringContaining('attempts:'),
+      stderr: expect.stringContaining('A running server tries it now.'),
+    });
+  });
+
   test('refunds are listed, paid and dismissed', async () => {
     expect((await run('refunds', 'list')).stderr).toContain('There is no refund waiting.');
     await pay(4_000_000n, '');
@@ -94,12 +118,12 @@ describe('money on the development chain', () => {
       agree: true,
       network: 'eip155:31337',
       treasuries: [treasury.toLowerCase()],
-      on_chain: '29.000001',
-      in_ledger: '29.000001',
+      on_chain: '58.000001',
+      in_ledger: '58.000001',
       pending: '0',
       differences: [],
     });
-    expect((await run('ledger', 'balance', 'chain:eip155:31337')).stdout).toContain('-29.000001 USDC');
+    expect((await run('ledger', 'balance', 'chain:eip155:31337')).stdout).toContain('-58.000001 USDC');
     const tx = await sendUsdc(rpcUrl, 'treasury', { to: devAccount('bob').address, amount: 5n });
     const differ = await until(
       () => run('ledger', 'reconcile'),
