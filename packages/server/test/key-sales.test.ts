@@ -1,11 +1,12 @@
 import { createSigner, generateSecretKey } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
 import { createDeliverer } from '../../payments/src/keys/deliver.ts';
+import { openQuote } from '../../payments/src/keys/quote.ts';
 import { openSealedKey } from '../../payments/src/keys/sealed-key.ts';
 import { collect } from '../../store/test/test-database.ts';
 import { hashOf } from './hashes.ts';
 import { PRO, useKeySales } from './key-sales.ts';
-import { DATABASES, expectProblem } from './service.ts';
+import { apiKey, DATABASES, expectProblem } from './service.ts';
 import {
   endOf,
   NETWORK,
@@ -266,6 +267,37 @@ describe('a quote', () => {
   ] as const)('is refused for %j', async (body, code, field) => {
     await start();
     expectProblem(await sales.service.post('/v1/anchor/keys/quote', body), code, field);
+  });
+});
+
+describe.each(DATABASES)('a key that an account’s owner made, on %s', (database) => {
+  /** The owner's key, and a key with an end that it made. */
+  const makeKey = async () => {
+    const owner = await apiKey(sales.service, 'pro');
+    const expires_at = new Date(sales.service.clock() + 86_400_000).toISOString();
+    const { json } = await sales.service.post('/v1/keys', { expires_at }, owner);
+    return { owner, made: json as { readonly id: string; readonly expires_at: string } };
+  };
+
+  it('is renewed by nobody who pays', async () => {
+    await start({ database });
+    const { made } = await makeKey();
+    const asked = await sales.service.post('/v1/anchor/keys/quote', { tier: 'pro', renew: made.id });
+    expectProblem(asked, 'invalid_field', 'renew');
+    const { treasury, apiKeys } = sales.service.services.store;
+    // As a service that did not look at the owner has left it.
+    const quoted = await openQuote(
+      { treasury },
+      PRO * 1_000n,
+      { kind: 'renewal', tier: 'pro', months: 1, apiKey: made.id },
+      sales.service.clock(),
+    );
+    expect(await settled(await sales.chain.pay(quoted.amount ?? 0n))).toMatchObject({ outcome: 'refund' });
+    expect(await settled(await sales.chain.pay(PRO, `key=${made.id}`))).toMatchObject({ outcome: 'refund' });
+    const refunds = await collect(treasury.listPayouts());
+    expect(refunds.map(({ reason }) => reason)).toEqual(['made_key', 'made_key']);
+    expect((await apiKeys.get(made.id))?.expiresAt).toBe(Math.floor(Date.parse(made.expires_at) / 1000));
+    await expectBalancedBooks();
   });
 });
 

@@ -32,6 +32,7 @@ export const REFUND_REASONS = [
   'unknown_account',
   'unknown_key',
   'key_revoked',
+  'made_key',
   'key_without_end',
   'wrong_tier',
 ] as const;
@@ -150,6 +151,8 @@ export function createDecide(dependencies: DecisionDependencies): Decide {
     const key = await store.apiKeys.get(keyId);
     if (key === null) return refund(transfer, 'unknown_key', now);
     if (key.revokedAt !== null) return refund(transfer, 'key_revoked', now);
+    // The end is its owner's to set, and the owner's account pays for its calls.
+    if (key.owner !== null) return refund(transfer, 'made_key', now);
     if (key.expiresAt === null || !isSoldTier(key.tier)) return refund(transfer, 'key_without_end', now);
     if (tier !== null && tier !== key.tier) return refund(transfer, 'wrong_tier', now);
     const amount = toNanoUsdc(transfer.amount);

@@ -144,7 +144,8 @@ function quote(services: Needs): Endpoint {
       );
     }
     const key = await store.apiKeys.get(id);
-    if (key !== null && key.revokedAt === null && key.expiresAt !== null && key.tier === tier) return id;
+    const isSold = key !== null && key.owner === null && key.expiresAt !== null;
+    if (isSold && key.revokedAt === null && key.tier === tier) return id;
     throw new TallyError('invalid_field', `There is no ${tier} key with that id that could be renewed.`, {
       field: 'renew',
     });
