@@ -164,6 +164,12 @@ describe('the x402 client buys by exact', () => {
     });
     expect(await service.usdc(address)).toBe(before - 250_000n);
 
+    const made = await globalThis.fetch(`${service.url}/v1/keys`, post({}, { authorization }));
+    const { id } = (await made.json()) as { id: string };
+    const forMade = await fetch(`${service.url}/v1/balance/topup`, post({ amount: '0.001', account: id }));
+    // A made key has no account of its own: its owner's pays for its calls.
+    expect(await forMade.json()).toMatchObject({ balance: { usdc: '0.251000000' } });
+
     const signer = await createSigner(generateSecretKey());
     const named = await fetch(
       `${service.url}/v1/balance/topup`,

@@ -68,6 +68,7 @@ export {
   tenantOf,
 } from './credentials.ts';
 export { consumeDaily } from './daily-quota.ts';
+export { accountToCredit } from './key-account.ts';
 export {
   isUsedUp,
   LIMIT_ERRORS,

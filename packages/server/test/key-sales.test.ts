@@ -1,5 +1,6 @@
 import { createSigner, generateSecretKey } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
+import { revokeApiKey } from '../../callers/src/manage-api-keys.ts';
 import { createDeliverer } from '../../payments/src/keys/deliver.ts';
 import { openQuote } from '../../payments/src/keys/quote.ts';
 import { openSealedKey } from '../../payments/src/keys/sealed-key.ts';
@@ -297,6 +298,36 @@ describe.each(DATABASES)('a key that an account’s owner made, on %s', (databas
     const refunds = await collect(treasury.listPayouts());
     expect(refunds.map(({ reason }) => reason)).toEqual(['made_key', 'made_key']);
     expect((await apiKeys.get(made.id))?.expiresAt).toBe(Math.floor(Date.parse(made.expires_at) / 1000));
+    await expectBalancedBooks();
+  });
+
+  it('is topped up by topping up the account that pays for its calls, while it can be used', async () => {
+    await start({ database });
+    const { owner, made } = await makeKey();
+    const { account } = (await sales.service.get('/v1/balance', owner)).json as { readonly account: string };
+    const memo = `account=${made.id}`;
+    const first = await settled(await sales.chain.pay(7n, memo));
+    expect(first).toMatchObject({ outcome: 'top_up', reference: account });
+    expect(await balanceOf(account)).toBe(7_000n);
+    await revokeApiKey(sales.service.services.store, account.replace('caller:', ''), sales.service.clock());
+    expect(await settled(await sales.chain.pay(8n, memo))).toMatchObject({ outcome: 'refund' });
+    await expectBalancedBooks();
+  });
+
+  it('is no account to top up once it is revoked, nor is a key that pays for nothing', async () => {
+    await start({ database });
+    const { owner, made } = await makeKey();
+    await sales.service.request(`/v1/keys/${made.id}`, { method: 'DELETE', headers: owner });
+    await apiKey(sales.service, 'partner');
+    const keys = await collect(sales.service.services.store.apiKeys.list());
+    const partner = keys.find(({ tier }) => tier === 'partner')?.id ?? '';
+    for (const account of [made.id, partner]) {
+      const asked = await sales.service.post('/v1/balance/topup', { amount: '1', account });
+      expectProblem(asked, 'invalid_field', 'account');
+      expect(await settled(await sales.chain.pay(9n, `account=${account}`))).toMatchObject({
+        outcome: 'refund',
+      });
+    }
     await expectBalancedBooks();
   });
 });

@@ -1,4 +1,4 @@
-import type { ApiKeyStore } from '@tallystick/callers';
+import { type ApiKeyStore, accountToCredit } from '@tallystick/callers';
 import { fromHex, isDid } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
 import type { Entry, NanoUsdc } from '@tallystick/ledger';
@@ -183,20 +183,14 @@ export function createDecide(dependencies: DecisionDependencies): Decide {
   }
 
   async function topUp(transfer: TransferRow, who: string, now: number): Promise<PartialOutcome> {
-    const known = isDid(who) || (await isUsable(who));
-    if (!known) return refund(transfer, 'unknown_account', now);
-    const account = callerAccount(who);
+    const account = isDid(who) ? callerAccount(who) : await accountToCredit(store.apiKeys, who);
+    if (account === null) return refund(transfer, 'unknown_account', now);
     return {
       outcome: 'top_up',
       reference: account,
       memo: 'top-up',
       credits: [{ account, amount: toNanoUsdc(transfer.amount) }],
     };
-  }
-
-  async function isUsable(keyId: string): Promise<boolean> {
-    const key = await store.apiKeys.get(keyId);
-    return key !== null && key.revokedAt === null;
   }
 
   return async (transfer) => {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { AGENT_HEADERS, CALLER_ERRORS } from '@tallystick/callers';
+import { AGENT_HEADERS, accountToCredit, CALLER_ERRORS } from '@tallystick/callers';
 import { formatTimestamp, isDid, type JsonValue, TallyError } from '@tallystick/core';
 import { money } from '@tallystick/inference';
 import { type ReceivedBody, requestHash } from '@tallystick/kit';
@@ -163,7 +163,8 @@ function topUp(services: Needs): Endpoint {
         example: '5.00',
       }),
       account: z.string().max(2048).optional().openapi({
-        description: 'The id of an API key (`key_…`), or a DID.',
+        description:
+          'The id of an API key (`key_…`), or a DID. For a key made with `POST /v1/keys`, the account that pays for its calls is credited.',
         example: 'key_4fmx07q2zk81ab9c',
       }),
     }),
@@ -238,9 +239,11 @@ async function accountOf(
       },
     );
   }
-  const known = named.startsWith('did:') ? isDid(named) : (await store.apiKeys.get(named)) !== null;
-  if (known) return callerAccount(named);
-  throw new TallyError('invalid_field', 'An account must be the id of an API key (key_…), or a DID.', {
-    field: 'account',
-  });
+  const account = isDid(named) ? callerAccount(named) : await accountToCredit(store.apiKeys, named);
+  if (account !== null) return account;
+  throw new TallyError(
+    'invalid_field',
+    'An account must be a DID, or the id of an API key (key_…) that is not revoked and pays for calls.',
+    { field: 'account' },
+  );
 }
