@@ -1,3 +1,4 @@
+import { TallyError } from '@tallystick/core';
 import { PERMIT2_ADDRESS } from '@x402/evm';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -13,6 +14,8 @@ const REFUSED = {
   transaction: '',
   network: 'eip155:31337',
 } as const;
+
+const AWAY = new TallyError('unavailable', 'The database cannot be written at the moment.');
 
 let facilitator: TestFacilitator;
 let service: PaidService;
@@ -189,6 +192,14 @@ describe('a call by upto', () => {
     await service.expectLedgerIsChain();
   });
 
+  it('that could not be begun leaves the payer free for the next', async () => {
+    const { payments } = service.service.services.store;
+    vi.spyOn(payments, 'begin').mockRejectedValueOnce(AWAY);
+    expect((await chat(bob)).status).toBe(503);
+    const response = await chat(bob);
+    expect(response.status, await response.clone().text()).toBe(200);
+  });
+
   async function settlementReceipt(response: Response): Promise<Record<string, unknown>> {
     const id = response.headers.get('x-settlement-receipt-id') ?? '';
     const read = await fetch(`${service.url}/v1/receipt/${id}`);
@@ -226,5 +237,24 @@ describe('a call', () => {
     const response = await chat(alice, { messages: [{ role: 'user', content: 'Afterwards.' }] });
     expect(response.status, await response.clone().text()).toBe(200);
     await service.expectLedgerIsChain();
+  });
+
+  it('whose process ends before it is begun keeps its payer waiting for some minutes', async () => {
+    const { payments } = service.service.services.store;
+    vi.spyOn(payments, 'begin').mockRejectedValueOnce(AWAY);
+    vi.spyOn(payments, 'deleteChannel').mockRejectedValueOnce(AWAY);
+    expect((await chat(bob)).status).toBe(503);
+    expect((await chat(bob)).status).toBe(409);
+    service.clock.advance(600_000);
+    const response = await chat(bob);
+    expect(response.status, await response.clone().text()).toBe(200);
+  });
+
+  it('that the release before could not begin leaves the payer free', async () => {
+    const id = `payer:${bob.address.toLowerCase()}`;
+    const document = JSON.stringify(`upto:eip155:31337:${bob.address.toLowerCase()}:1`);
+    await service.service.services.store.payments.putChannel({ id, version: 1, claimable: 0n, document });
+    const response = await chat(bob);
+    expect(response.status, await response.clone().text()).toBe(200);
   });
 });

@@ -33,19 +33,20 @@ export async function open(
   const known = await earlierPayment(x402, { payment, carried });
   const reason = await payment.verify();
   if (reason !== null) throw await refuse(reason);
+  // A little longer than a call's reservation.
+  const leaseSeconds = Math.ceil(x402.maxCallMs / 1000) + 120;
+  let row: PaymentRow | null;
   try {
     if (known !== null) requireFree(known, { id: payment.id, order });
+    row = await beginPayment(x402, { payment, carried, order }, known, {
+      state: 'serving',
+      amount,
+      leaseSeconds,
+    });
   } catch (error) {
     await payment.drop();
     throw error;
   }
-  // A little longer than a call's reservation.
-  const leaseSeconds = Math.ceil(x402.maxCallMs / 1000) + 120;
-  const row = await beginPayment(x402, { payment, carried, order }, known, {
-    state: 'serving',
-    amount,
-    leaseSeconds,
-  });
   if (row === null) {
     await payment.drop();
     throw inProgress();

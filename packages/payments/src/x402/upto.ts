@@ -82,18 +82,22 @@ export async function endUpto(
 /** Refuses a second call of a payer at once. The store holds it for all processes. */
 async function requireTurn(x402: X402Context, payer: string, id: string): Promise<void> {
   const { store, clock } = x402;
+  const now = seconds(clock);
   for (const row of await store.payments.openOf(payer)) {
     if (row.scheme !== 'upto') continue;
     // If its process has ended, the sweep ends the payment, and the payer is free again.
     if (row.state === 'serving') throw inProgress();
     if (row.state === 'owed' && (await settleOwed(x402, row)).state === 'owed') throw owes(row);
   }
-  if (await store.payments.putChannel(turn(payer, id, 1))) return;
+  if (await store.payments.putChannel(turn(payer, { id, version: 1, now }))) return;
   const taken = await store.payments.channel(turnOf(payer));
   if (taken === null) throw inProgress();
-  const holder = await store.payments.find(JSON.parse(taken.document) as string);
-  const isLive = holder === null || (holder.state === 'serving' && holder.leaseUntil > seconds(clock));
-  if (isLive || !(await store.payments.putChannel(turn(payer, id, taken.version + 1)))) throw inProgress();
+  const [holderId = '', until = '0'] = (JSON.parse(taken.document) as string).split(' ');
+  const holder = await store.payments.find(holderId);
+  const isLive =
+    holder === null ? Number(until) > now : holder.state === 'serving' && holder.leaseUntil > now;
+  const next = turn(payer, { id, version: taken.version + 1, now });
+  if (isLive || !(await store.payments.putChannel(next))) throw inProgress();
 }
 
 function owes({ charged, receiptId }: PaymentRow): TallyError {
@@ -105,8 +109,24 @@ function owes({ charged, receiptId }: PaymentRow): TallyError {
 
 const turnOf = (payer: string) => `payer:${payer}`;
 
-function turn(payer: string, id: string, version: number) {
-  return { id: turnOf(payer), version, claimable: 0n, document: JSON.stringify(id) };
+/** Seconds within which the payment of a turn is begun. After them a turn without a payment is over: its process has ended. */
+const BEGIN_SECONDS = 300;
+
+interface Turn {
+  /** Of the payment. */
+  readonly id: string;
+  readonly version: number;
+  /** Unix seconds. */
+  readonly now: number;
+}
+
+/**
+ * The document is a text, as in releases that wrote the id alone: they take one with a time for a turn whose payment is
+ * about to begin.
+ */
+function turn(payer: string, { id, version, now }: Turn) {
+  const document = JSON.stringify(`${id} ${now + BEGIN_SECONDS}`);
+  return { id: turnOf(payer), version, claimable: 0n, document };
 }
 
 async function leave({ store }: X402Context, payer: string): Promise<void> {
