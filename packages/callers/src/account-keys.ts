@@ -102,10 +102,10 @@ export async function changeAccountKey(
   id: string,
   members: KeyMembers,
 ): Promise<KeyDocument> {
-  const row = await madeKey(store, owner, id);
-  const change = changed(row, members);
-  await store.apiKeys.change(id, change);
-  return documentOf({ store, now }, { ...row, ...change });
+  await madeKey(store, owner, id);
+  const row = await store.apiKeys.change(id, (present) => changed(present, members));
+  if (row === null) throw unknownKey();
+  return documentOf({ store, now }, row);
 }
 
 /** Revokes a key of the account; one that is revoked stays so. @throws as `changeAccountKey` */
@@ -144,9 +144,17 @@ type Keys = Pick<AccountKeys['store'], 'apiKeys'>;
 async function ownKey({ apiKeys }: Keys, { id: owner }: Owner, id: string): Promise<ApiKeyRow> {
   const row = await apiKeys.get(id);
   if (row !== null && (row.owner ?? row.id) === owner) return row;
-  throw new TallyError('key_not_found', 'The account has no API key with that id. GET /v1/keys lists them.', {
-    field: 'id',
-  });
+  throw unknownKey();
+}
+
+function unknownKey(): TallyError {
+  return new TallyError(
+    'key_not_found',
+    'The account has no API key with that id. GET /v1/keys lists them.',
+    {
+      field: 'id',
+    },
+  );
 }
 
 /** A key that the account's owner made. @throws key_cannot_manage for the one that the account is named after */

@@ -65,8 +65,11 @@ export interface ApiKeyStore {
   revoke(id: string, at: number): Promise<'revoked' | 'already_revoked' | 'unknown'>;
   /** Replaces the key's `routing`. Returns whether there is a key of that id. */
   setRouting(id: string, routing: string | null): Promise<boolean>;
-  /** Replaces the key's members. Returns whether there is a key of that id. */
-  change(id: string, change: KeyChange): Promise<boolean>;
+  /**
+   * Replaces the key's members by what `of` makes of the key. Others who change it wait meanwhile, so that `of` sees what
+   * they made of it. It may be called more than once. Returns the key as it is then; null where there is none of that id.
+   */
+  change(id: string, of: (row: ApiKeyRow) => Partial<KeyChange>): Promise<ApiKeyRow | null>;
   /** Replaces the key's hash; the present one stays good until `previousUntil`. Returns whether there is a key of that id. */
   rotate(id: string, hash: string, previousUntil: number): Promise<boolean>;
   /** Notes when keys were last used, by their ids; earlier times than those known change nothing. */
@@ -81,7 +84,8 @@ export interface ApiKeyStore {
   ): Promise<ApiKeyRow[]>;
   /** JSON: limits of what the account of a DID pays; null where there are none. */
   limitsOf(did: string): Promise<string | null>;
-  setLimitsOf(did: string, limits: string | null): Promise<void>;
+  /** Replaces them by what `of` makes of them, as `change` does. Returns them as they are then. */
+  changeLimitsOf(did: string, of: (limits: string | null) => string | null): Promise<string | null>;
   /** Oldest first, a page at a time. */
   list(): AsyncIterable<ApiKeyRow>;
 }

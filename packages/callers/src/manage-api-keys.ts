@@ -90,7 +90,9 @@ export async function setKeyRouting({ apiKeys }: Keys, id: string, routing: Json
 /** The limits of a key, or of a DID's account. @throws api_key_invalid where there is no key of that id */
 export async function keyLimits({ apiKeys }: Keys, who: string): Promise<Limits> {
   if (!isApiKeyId(who)) return limitsFrom(await apiKeys.limitsOf(who));
-  return limitsFrom((await keyOf(apiKeys, who)).limits);
+  const row = await apiKeys.get(who);
+  if (row === null) throw unknownKey(who);
+  return limitsFrom(row.limits);
 }
 
 /**
@@ -100,30 +102,21 @@ export async function keyLimits({ apiKeys }: Keys, who: string): Promise<Limits>
  * @throws api_key_invalid where there is no key of that id
  */
 export async function setKeyLimits({ apiKeys }: Keys, who: string, limits: Limits | null): Promise<Limits> {
-  if (!isApiKeyId(who)) {
-    const merged = mergedLimits(await apiKeys.limitsOf(who), limits);
-    await apiKeys.setLimitsOf(who, merged);
-    return limitsFrom(merged);
-  }
-  const row = await keyOf(apiKeys, who);
-  const merged = mergedLimits(row.limits, limits);
-  await apiKeys.change(who, { ...row, limits: merged });
-  return limitsFrom(merged);
+  if (!isApiKeyId(who))
+    return limitsFrom(await apiKeys.changeLimitsOf(who, (present) => mergedLimits(present, limits)));
+  const row = await apiKeys.change(who, (present) => ({ limits: mergedLimits(present.limits, limits) }));
+  if (row === null) throw unknownKey(who);
+  return limitsFrom(row.limits);
 }
 
 /** @throws api_key_invalid, api_key_revoked unless there is a key of that id that is not revoked */
 export async function requireUsableKey({ apiKeys }: Keys, id: string): Promise<void> {
-  const { revokedAt } = await keyOf(apiKeys, id);
-  if (revokedAt !== null)
+  const row = await apiKeys.get(id);
+  if (row === null) throw unknownKey(id);
+  if (row.revokedAt !== null)
     throw new TallyError('api_key_revoked', `The API key ${id} is revoked: nobody can spend with it.`, {
       field: 'id',
     });
-}
-
-async function keyOf(apiKeys: ApiKeyStore, id: string): Promise<ApiKeyRow> {
-  const row = await apiKeys.get(id);
-  if (row === null) throw unknownKey(id);
-  return row;
 }
 
 function unknownKey(id: string): TallyError {

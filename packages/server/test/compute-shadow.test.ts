@@ -155,9 +155,7 @@ describe('a shadow', () => {
     await settled();
     expect(await metric('failed')).toBe(1);
     const { apiKeys } = routed.service.services.store;
-    const row = await apiKeys.get(operator.id);
-    if (row === null) throw new Error('The key is stored.');
-    await apiKeys.change(operator.id, { ...row, limits: JSON.stringify({ day_usdc: '0.000000001' }) });
+    await apiKeys.change(operator.id, () => ({ limits: JSON.stringify({ day_usdc: '0.000000001' }) }));
     expect((await routed.chat(AUTO)).status).toBe(200);
     await settled();
     expect(await metric('unpaid')).toBe(1);

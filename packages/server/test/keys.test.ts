@@ -111,6 +111,26 @@ describe.each(DATABASES)('keys and limits at two services on one database, %s', 
   };
   const asked = () => one.upstream.requests.length;
 
+  it('keep each of two changes at once', async () => {
+    const made = await Promise.all(Array.from({ length: 10 }, async () => make()));
+    const patched = (url: string, path: string, body: object) =>
+      fetch(url + path, {
+        method: 'PATCH',
+        headers: { ...root.headers, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const changed = made.flatMap(({ id }) => [
+      patched(one.url, `/v1/keys/${id}`, { limits: { day_usdc: '1' } }),
+      patched(other.url, `/v1/keys/${id}`, { limits: { month_usdc: '2' } }),
+      patched(one.url, `/v1/keys/${id}`, { name: 'batch' }),
+    ]);
+    for (const { status } of await Promise.all(changed)) expect(status).toBe(200);
+    for (const { id } of made) {
+      const row = await one.service.services.store.apiKeys.get(id);
+      expect(row).toMatchObject({ label: 'batch', limits: '{"day_usdc":"1","month_usdc":"2"}' });
+    }
+  });
+
   it('never spend more than a budget, whatever 50 calls at once do', async () => {
     const budget = 100_000n;
     const { id, headers } = await make({ limits: { day_usdc: '0.0001' } });
@@ -174,9 +194,7 @@ describe.each(DATABASES)('keys and limits at two services on one database, %s', 
   it('are limits of the owner too: of all of its keys together, set by the operator', async () => {
     const { store } = one.service.services;
     const owner = await operatorsKey();
-    const row = await store.apiKeys.get(owner.id);
-    if (row === null) throw new Error('The key is stored.');
-    await store.apiKeys.change(owner.id, { ...row, limits: '{"requests_per_minute":2}' });
+    await store.apiKeys.change(owner.id, () => ({ limits: '{"requests_per_minute":2}' }));
     const [first, second] = [await make({}, owner.headers), await make({}, owner.headers)];
     expect((await one.chat(SMALL, first.headers)).status).toBe(200);
     expect((await one.chat(SMALL, second.headers)).status).toBe(200);
@@ -272,7 +290,7 @@ describe.each(DATABASES)('keys and limits at two services on one database, %s', 
     expect(reply.json['key']).toMatch(/^k_call_/);
     const { store } = one.service.services;
     await credit(did, 10n ** 7n);
-    await store.apiKeys.setLimitsOf(did, '{"day_usdc":"0.00003"}');
+    await store.apiKeys.changeLimitsOf(did, () => '{"day_usdc":"0.00003"}');
     const headers = { authorization: `Bearer ${reply.json['key'] as string}` };
     expect((await one.chat(SMALL, headers)).status).toBe(200);
     expect((await one.balance(`caller:${did}`)).balance).toBe(10n ** 7n - PRICE);
@@ -295,7 +313,7 @@ describe.each(DATABASES)('keys and limits at two services on one database, %s', 
     };
     const { did, signed } = await newAgent();
     await credit(did, 10n ** 7n);
-    await store.apiKeys.setLimitsOf(did, '{"month_usdc":"3"}');
+    await store.apiKeys.changeLimitsOf(did, () => '{"month_usdc":"3"}');
     const make = async (body: JsonObject): Promise<Key> => {
       const { json } = await signed('POST', '/v1/keys', body);
       return { id: json['id'] as string, headers: { authorization: `Bearer ${json['key'] as string}` } };

@@ -1,8 +1,9 @@
 import type { ApiKeyRow, KeyChange } from '@tallystick/callers';
 import { sql } from 'kysely';
+import type { Dialect } from './dialect.ts';
 import { type Compiler, statement } from './statement.ts';
 
-export function apiKeyQueries(db: Compiler) {
+export function apiKeyQueries(db: Compiler, { forUpdate }: Pick<Dialect, 'forUpdate'>) {
   const keys = db
     .selectFrom('api_keys')
     .select([
@@ -45,6 +46,7 @@ export function apiKeyQueries(db: Compiler) {
     apiKeyByHash: statement((v: { hash: string }) => keys.where('hash', '=', v.hash)),
     apiKeyByPreviousHash: statement((v: { hash: string }) => keys.where('previous_hash', '=', v.hash)),
     apiKeyById: statement((v: { id: string }) => keys.where('id', '=', v.id)),
+    lockApiKey: statement((v: { id: string }) => keys.where('id', '=', v.id).modifyEnd(forUpdate)),
     revokeApiKey: statement((v: { id: string; at: number }) =>
       db
         .updateTable('api_keys')
@@ -84,6 +86,13 @@ export function apiKeyQueries(db: Compiler) {
     ),
     limitsOfDid: statement((v: { did: string }) =>
       db.selectFrom('did_limits').select('limits').where('did', '=', v.did),
+    ),
+    /** Keeps others who change them waiting until the transaction ends. */
+    lockLimitsOfDid: statement((v: { did: string }) =>
+      db
+        .insertInto('did_limits')
+        .values({ did: v.did, limits: sql.lit('{}') })
+        .onConflict((conflict) => conflict.column('did').doUpdateSet({ did: v.did })),
     ),
     deleteLimitsOfDid: statement((v: { did: string }) =>
       db.deleteFrom('did_limits').where('did', '=', v.did),

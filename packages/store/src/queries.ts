@@ -35,7 +35,7 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...issuerQueries(db),
     ...documentQueries(db),
     ...logQueries(db, dialect),
-    ...apiKeyQueries(db),
+    ...apiKeyQueries(db, dialect),
     ...ledgerQueries(db, dialect),
     ...leaseQueries(db, dialect),
     ...restQueries(db, dialect),

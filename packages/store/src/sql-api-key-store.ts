@@ -1,4 +1,4 @@
-import type { ApiKeyRow, ApiKeyStore, KeyChange, KeysInUse } from '@tallystick/callers';
+import type { ApiKeyRow, ApiKeyStore, KeysInUse } from '@tallystick/callers';
 import type { ApiKeyQueries } from './api-key-queries.ts';
 import { all, run, type Work } from './database-work.ts';
 import { pages } from './pages.ts';
@@ -52,8 +52,8 @@ export class SqlApiKeyStore implements ApiKeyStore {
     return (await this.#change(() => run(this.#queries.routeApiKey, { id, routing }))) === 1;
   }
 
-  async change(id: string, change: KeyChange): Promise<boolean> {
-    return (await this.#change(() => run(this.#queries.changeApiKey, { ...change, id }))) === 1;
+  change(...[id, of]: Parameters<ApiKeyStore['change']>): ReturnType<ApiKeyStore['change']> {
+    return this.#change(() => change(this.#queries, id, of));
   }
 
   async rotate(id: string, hash: string, previousUntil: number): Promise<boolean> {
@@ -76,11 +76,10 @@ export class SqlApiKeyStore implements ApiKeyStore {
     return row?.limits ?? null;
   }
 
-  async setLimitsOf(did: string, limits: string | null): Promise<void> {
-    const { deleteLimitsOfDid, putLimitsOfDid } = this.#queries;
-    await this.#change(() =>
-      limits === null ? run(deleteLimitsOfDid, { did }) : run(putLimitsOfDid, { did, limits }),
-    );
+  changeLimitsOf(
+    ...[did, of]: Parameters<ApiKeyStore['changeLimitsOf']>
+  ): ReturnType<ApiKeyStore['changeLimitsOf']> {
+    return this.#change(() => changeLimits(this.#queries, did, of));
   }
 
   #change<T>(work: () => Work<T>): Promise<T> {
@@ -103,6 +102,32 @@ function* revoke(
   if ((yield* run(queries.revokeApiKey, { id, at })) === 1) return 'revoked';
   const [row] = yield* all(queries.apiKeyById, { id });
   return row === undefined ? 'unknown' : 'already_revoked';
+}
+
+function* change(
+  queries: ApiKeyQueries,
+  id: string,
+  of: Parameters<ApiKeyStore['change']>[1],
+): Work<ApiKeyRow | null> {
+  const [row] = yield* all(queries.lockApiKey, { id });
+  if (row === undefined) return null;
+  const changed = { ...row, ...of(row) };
+  yield* run(queries.changeApiKey, changed);
+  return changed;
+}
+
+function* changeLimits(
+  queries: ApiKeyQueries,
+  did: string,
+  of: Parameters<ApiKeyStore['changeLimitsOf']>[1],
+): Work<string | null> {
+  yield* run(queries.lockLimitsOfDid, { did });
+  const [present] = yield* all(queries.limitsOfDid, { did });
+  const limits = of(present?.limits ?? null);
+  yield* limits === null
+    ? run(queries.deleteLimitsOfDid, { did })
+    : run(queries.putLimitsOfDid, { did, limits });
+  return limits;
 }
 
 /** In the order of the ids, so that no two processes wait for each other. */

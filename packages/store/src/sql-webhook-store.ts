@@ -1,11 +1,4 @@
-import type {
-  DeliveryRow,
-  WebhookChange,
-  WebhookMark,
-  WebhookMessage,
-  WebhookRow,
-  WebhookStore,
-} from '@tallystick/callers';
+import type { DeliveryRow, WebhookMark, WebhookMessage, WebhookRow, WebhookStore } from '@tallystick/callers';
 import { all, run, type Work } from './database-work.ts';
 import type { Queries } from './queries.ts';
 import type { SqlDatabase } from './sql-database.ts';
@@ -33,8 +26,8 @@ export class SqlWebhookStore implements WebhookStore {
     return (await this.#database.read(all(this.#queries.webhooksOf, { owner }))) as WebhookRow[];
   }
 
-  change(owner: string, id: string, change: WebhookChange): Promise<boolean> {
-    return this.#database.transaction(() => changeWebhook(this.#queries, owner, id, change));
+  change(...[owner, id, of]: Parameters<WebhookStore['change']>): ReturnType<WebhookStore['change']> {
+    return this.#database.transaction(() => changeWebhook(this.#queries, owner, id, of));
   }
 
   rotate(...[owner, id, secret]: Parameters<WebhookStore['rotate']>): ReturnType<WebhookStore['rotate']> {
@@ -124,10 +117,18 @@ function* put(queries: Queries, row: WebhookRow, most: number): Work<'stored' | 
   return 'stored';
 }
 
-function* changeWebhook(queries: Queries, owner: string, id: string, change: WebhookChange): Work<boolean> {
-  if ((yield* run(queries.changeWebhook, { owner, id, ...change })) === 0) return false;
-  if (change.disabledAt !== null) yield* run(queries.dropWaiting, { id });
-  return true;
+function* changeWebhook(
+  queries: Queries,
+  owner: string,
+  id: string,
+  of: Parameters<WebhookStore['change']>[2],
+): Work<WebhookRow | null> {
+  const [row] = (yield* all(queries.lockWebhook, { id })) as WebhookRow[];
+  if (row?.owner !== owner) return null;
+  const changed = { ...row, ...of(row) };
+  yield* run(queries.changeWebhook, changed);
+  if (changed.disabledAt !== null) yield* run(queries.dropWaiting, { id });
+  return changed;
 }
 
 function* rotate(

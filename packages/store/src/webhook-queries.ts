@@ -184,9 +184,7 @@ export function webhookQueries(db: Compiler, { forUpdate, skipLocked }: Dialect)
         .orderBy('message')
         .limit(v.limit),
     ),
-    lockWebhook: statement((v: { id: string }) =>
-      raw<{ id: string }>(db, sql`select id from webhooks where id = ${v.id} ${forUpdate}`),
-    ),
+    lockWebhook: statement((v: { id: string }) => webhooks.where('id', '=', v.id).modifyEnd(forUpdate)),
     moveDelivery: statement((v: DeliveryResult & { before: number }) =>
       db
         .updateTable('webhook_deliveries')

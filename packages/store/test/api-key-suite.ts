@@ -40,7 +40,7 @@ export function apiKeySuite(name: string, createDatabase: CreateDatabase): void 
       const [row, changed] = [key('key_a'), key('key_b')];
       const other = await open();
       for (const one of [row, changed]) await store.apiKeys.put(one);
-      await store.apiKeys.setLimitsOf('did:key:z6Mk', '{"day_usdc":"1"}');
+      await store.apiKeys.changeLimitsOf('did:key:z6Mk', () => '{"day_usdc":"1"}');
       const seen = (from: Store) =>
         Promise.all([
           from.apiKeys.inUse.find(row.hash),
@@ -52,7 +52,7 @@ export function apiKeySuite(name: string, createDatabase: CreateDatabase): void 
       expect(await seen(other)).toEqual(before);
       await store.apiKeys.revoke('key_a', 7);
       await store.apiKeys.setRouting('key_b', '{}');
-      await store.apiKeys.setLimitsOf('did:key:z6Mk', null);
+      await store.apiKeys.changeLimitsOf('did:key:z6Mk', () => null);
       const after = [{ ...row, revokedAt: 7 }, { ...changed, routing: '{}' }, null];
       expect(await seen(store)).toEqual(after);
       await setTimeout(1_050);
@@ -98,8 +98,8 @@ export function apiKeySuite(name: string, createDatabase: CreateDatabase): void 
       expect(await page(9)).toEqual(['key_4', 'key_3', 'key_2', 'key_1', 'key_0']);
       expect(await page(2, { createdAt: 6, id: 'key_3' })).toEqual(['key_2', 'key_1']);
       const change = { label: 'b', limits: '{}', expiresAt: 9, manages: 1, keep: 1 } as const;
-      expect(await store.apiKeys.change('key_1', change)).toBe(true);
-      expect(await store.apiKeys.change('key_9', change)).toBe(false);
+      expect(await store.apiKeys.change('key_1', () => change)).toEqual({ ...rows[1], ...change });
+      expect(await store.apiKeys.change('key_9', () => change)).toBeNull();
       expect(await store.apiKeys.get('key_1')).toEqual({ ...rows[1], ...change });
       await store.apiKeys.used(
         new Map([
@@ -111,6 +111,26 @@ export function apiKeySuite(name: string, createDatabase: CreateDatabase): void 
       expect(await store.apiKeys.get('key_1')).toMatchObject({ lastUsedAt: 8 });
     });
 
+    it('whose changes at once, by others too, all hold, as those of the limits of a DID', async () => {
+      await store.apiKeys.put(key('key_a', { limits: '{}' }));
+      const stores = [store, await open()];
+      const one = (name: string) => (limits: string | null) =>
+        JSON.stringify({ ...(JSON.parse(limits ?? '{}') as object), [name]: 1 });
+      const names = times(20, (i) => `n${i}`);
+      await Promise.all(
+        names.flatMap((name, i) => {
+          const { apiKeys } = stores[i % 2] ?? store;
+          return [
+            apiKeys.change('key_a', ({ limits }) => ({ limits: one(name)(limits) })),
+            apiKeys.changeLimitsOf('did:web:a', one(name)),
+          ];
+        }),
+      );
+      const all = [(await store.apiKeys.get('key_a'))?.limits, await store.apiKeys.limitsOf('did:web:a')];
+      for (const limits of all)
+        expect(Object.keys(JSON.parse(limits ?? '{}') as object).toSorted()).toEqual(names.toSorted());
+    });
+
     it('with the hash before a rotation, and the limits of DIDs', async () => {
       const row = key('key_a');
       await store.apiKeys.put(row);
@@ -120,7 +140,7 @@ export function apiKeySuite(name: string, createDatabase: CreateDatabase): void 
       expect(await store.apiKeys.find('new')).toEqual(rotated);
       expect(await store.apiKeys.find(row.hash)).toEqual(rotated);
       for (const limits of ['{}', '{"day_usdc":"1"}', null]) {
-        await store.apiKeys.setLimitsOf('did:web:a', limits);
+        await store.apiKeys.changeLimitsOf('did:web:a', () => limits);
         expect(await (await open()).apiKeys.limitsOf('did:web:a')).toBe(limits);
       }
     });

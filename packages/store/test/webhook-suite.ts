@@ -48,10 +48,21 @@ export function webhookSuite(name: string, createDatabase: CreateDatabase): void
       expect(await store.webhooks.put(webhook('b', { owner: 'caller:b' }), 3)).toBe('stored');
       expect(await other.webhooks.list('caller:b')).toEqual([webhook('b', { owner: 'caller:b' })]);
       expect(await store.webhooks.get('caller:a', 'b')).toBeNull();
-      expect(await store.webhooks.change('caller:a', 'b', webhook('b'))).toBe(false);
+      expect(await store.webhooks.change('caller:a', 'b', () => DISABLED)).toBeNull();
       expect(await store.webhooks.remove('caller:a', 'b')).toBe(false);
       expect(await store.webhooks.remove('caller:b', 'b')).toBe(true);
       expect(await store.webhooks.list('caller:b')).toEqual([]);
+    });
+
+    it('whose changes at once, by others too, all hold', async () => {
+      await store.webhooks.put(webhook('a', { events: '' }), 9);
+      const add = (name: string) => (row: WebhookRow) => ({ events: `${row.events} ${name}` });
+      const names = times(20, (index) => `n${index}`);
+      await Promise.all(
+        names.map((name, index) => (index % 2 ? store : other).webhooks.change('caller:a', 'a', add(name))),
+      );
+      const row = await store.webhooks.get('caller:a', 'a');
+      expect(row?.events.split(' ').toSorted()).toEqual(['', ...names].toSorted());
     });
 
     it('and gives each a new secret, with the one before beside it', async () => {
@@ -154,7 +165,7 @@ export function webhookSuite(name: string, createDatabase: CreateDatabase): void
       );
       expect(await store.webhooks.repeat('a', 'm9', NOW)).toBe(false);
       expect(await store.webhooks.repeat('b', 'm1', NOW)).toBe(false);
-      await store.webhooks.change('caller:a', 'a', webhook('a', DISABLED));
+      await store.webhooks.change('caller:a', 'a', () => DISABLED);
       expect(await store.webhooks.repeat('a', 'm1', NOW)).toBe(false);
       expect(await messagesTo('a')).toEqual(['m2 failed', 'm1 failed']);
     });

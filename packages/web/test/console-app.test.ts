@@ -255,7 +255,10 @@ describe('signing in', () => {
   test('by a DID, whose limits and spending stand on the page of keys', async () => {
     const secret = generateSecretKey();
     const did = (await createSigner(secret)).keyId.split('#')[0] ?? '';
-    await service.services.store.apiKeys.setLimitsOf(did, '{"day_usdc":"2","requests_per_minute":30}');
+    await service.services.store.apiKeys.changeLimitsOf(
+      did,
+      () => '{"day_usdc":"2","requests_per_minute":30}',
+    );
     const { page, context } = await openCalls('', {}, service.config.siteUrl);
     await page.click('.sign-in');
     await page.click('text=By a DID');

@@ -69,17 +69,18 @@ export async function changeWebhook(
     readonly now: number;
   },
 ): Promise<WebhookRow> {
-  const row = await requireWebhook({ webhooks }, owner, id);
   const { url, events, enabled, development, now } = change;
-  const changed: WebhookRow = {
-    ...row,
+  const given = {
     ...(url !== undefined && { url: checkUrl(url, development) }),
     ...(events !== undefined && { events: eventsText(events) }),
     ...(enabled === true && { disabledAt: null, disabledBecause: null, failingSince: null }),
-    ...(enabled === false && row.disabledAt === null && { disabledAt: now, disabledBecause: 'owner' }),
   };
-  if (await webhooks.change(owner, id, changed)) return changed;
-  throw unknownWebhook();
+  const row = await webhooks.change(owner, id, ({ disabledAt }) => ({
+    ...given,
+    ...(enabled === false && disabledAt === null && { disabledAt: now, disabledBecause: 'owner' }),
+  }));
+  if (row === null) throw unknownWebhook();
+  return row;
 }
 
 /**

@@ -94,8 +94,16 @@ export interface WebhookStore {
   get(owner: string, id: string): Promise<WebhookRow | null>;
   /** Newest first. */
   list(owner: string): Promise<WebhookRow[]>;
-  /** Changes a webhook. One that is disabled by it loses what waits. Returns whether there is such a webhook. */
-  change(owner: string, id: string, change: WebhookChange): Promise<boolean>;
+  /**
+   * Replaces members of a webhook by what `of` makes of it. Others who change it wait meanwhile, so that `of` sees what
+   * they made of it. It may be called more than once. A webhook that is disabled by it loses what waits. Returns the
+   * webhook as it is then; null where there is none.
+   */
+  change(
+    owner: string,
+    id: string,
+    of: (row: WebhookRow) => Partial<WebhookChange>,
+  ): Promise<WebhookRow | null>;
   /**
    * Replaces the secret of a webhook; the one that it has is kept as the one before, until `previousUntil`. Returns the
    * webhook as it is then, or null if there is none.
