@@ -99,6 +99,10 @@ describe.each(DATABASES)('what callers have kept on %s', (database) => {
     const keeping = { authorization: `Bearer ${key}` };
     const kept = idOf(await routed.chat({}, keeping));
     expect((await read(kept)).json).toMatchObject({ request: { messages } });
+    const streamed = async (body: JsonObject) =>
+      (await routed.stream(body, keeping)).svc?.receipt.receipt_id ?? '';
+    expect((await read(await streamed({}))).json).toMatchObject({ answer: { object: 'chat.completion' } });
+    expectNotKept(await read(await streamed({ svc: { keep: false } })));
     expectNotKept(await read(idOf(await routed.chat({ svc: { keep: false } }, keeping))));
     await routed.service.request(`/v1/keys/${id}`, {
       method: 'PATCH',

@@ -216,10 +216,19 @@ function list({ calls }: SettleContext, ended: CallEnding, signed: Signed, began
   });
 }
 
-/** Hands prompt and answer over to be kept, if the call or its key asks for it and the operator allows it. */
-function keep({ contents }: SettleContext, { id, request, payer, content }: CallEnding): void {
-  if (!(request.keep ?? payer.key?.keep) || !contents.keepsFor(payer.account)) return;
-  contents.push({
+/** Whether prompt and answer are to be kept: the call, else its key, asks for it, and the operator allows it. */
+export function isKept(
+  { contents }: Pick<SettleContext, 'contents'>,
+  { request, payer }: Pick<CallEnding, 'request' | 'payer'>,
+): boolean {
+  return (request.keep ?? payer.key?.keep ?? false) && contents.keepsFor(payer.account);
+}
+
+/** Hands prompt and answer over to be kept, if they are to be. */
+function keep(context: SettleContext, ended: CallEnding): void {
+  if (!isKept(context, ended)) return;
+  const { id, request, payer, content } = ended;
+  context.contents.push({
     id,
     owner: payer.account,
     key: payer.key?.id ?? null,

@@ -33,7 +33,7 @@ import { failureOf } from './provider-failure.ts';
 import type { Retrieval } from './retrieval.ts';
 import { retrieveStream } from './retrieval-stream.ts';
 import { type Rounds, totalOf } from './rounds.ts';
-import { type Settled, settleCall } from './settle.ts';
+import { isKept, type Settled, settleCall } from './settle.ts';
 import { bodyOf } from './stream-body.ts';
 import { StreamBudget, streamLimit } from './stream-limit.ts';
 import { svcText, withSvc } from './svc.ts';
@@ -143,8 +143,8 @@ class Delivery {
     this.#tried = tried;
     this.#encoder = call.request.protocol.stream(givenOf(context, call, admitted.id, tried.model));
     this.#said = new Delivered(tried.model.tokenizer);
-    const { keep } = call.request;
-    this.#kept = keep && context.contents.keepsFor(admitted.payer.account) ? new KeptAnswer() : null;
+    const { request } = call;
+    this.#kept = isKept(context, { request, payer: admitted.payer }) ? new KeptAnswer() : null;
   }
 
   get billed(): Promise<void> {
