@@ -1,10 +1,4 @@
-import {
-  type Agent,
-  type ClientAddresses,
-  type CredentialOf,
-  missingKey,
-  tenantOf,
-} from '@tallystick/callers';
+import { type Agent, type ClientAddresses, type CredentialOf, missingKey } from '@tallystick/callers';
 import type { JsonValue, Profile, SettlementReference } from '@tallystick/core';
 import {
   type IdempotencyRecord,
@@ -58,15 +52,29 @@ export async function issueTo(
   received: Received,
   request: ReceiptRequest,
 ): Promise<Issued> {
-  const { claim: claimed, credential, sign } = request;
+  const { claim: claimed, sign } = request;
   const { terms, claim } = await termsOf(context, received, request);
-  const caller = tenantOf(credential) ?? context.clients.scope(received.incoming);
+  const caller = callerOf(context, received, request);
   return issue(context, received, {
     claim: claim ?? idempotencyClaim(received.incoming, { ...claimed, caller, now: context.clock() }),
     terms,
     owner: ownerOf(request),
     sign: () => sign(terms.settlement),
   });
+}
+
+/**
+ * Whose an `Idempotency-Key` is: the tenant's, the API key's for the agent that is named, or that of the DID that is proved,
+ * wherever they call from; else that of the address group and the agent that is named.
+ */
+function callerOf(
+  { clients }: IssuingContext,
+  { incoming }: Received,
+  { credential, priced }: ReceiptRequest,
+): string {
+  if (credential.kind === 'tenantKey') return credential.tenant;
+  if (credential.kind === 'apiKey') return `${credential.id} agent:${incoming.header('x-agent-did') ?? ''}`;
+  return priced?.agent.proved === true ? priced.agent.did : clients.scope(incoming);
 }
 
 /** The account of the key, the tenant, or the DID that is proved; nobody for a stranger. */

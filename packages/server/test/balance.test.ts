@@ -42,15 +42,18 @@ async function asDid(
   body: JsonObject | null = null,
   more: Record<string, string> = {},
 ): Promise<Reply> {
-  nonces += 1;
   const raw = body === null ? null : utf8(JSON.stringify(body));
-  const signed = await signRequest(
-    { method, url: new URL(`${service.config.apiUrl}${path}`), body: raw },
+  const headers = { ...(await signedHeaders(method, path, raw)), ...more };
+  return raw === null ? service.get(path, headers) : service.post(path, raw, headers);
+}
+
+function signedHeaders(method: 'GET' | 'POST', path: string, body: Uint8Array | null) {
+  nonces += 1;
+  return signRequest(
+    { method, url: new URL(`${service.config.apiUrl}${path}`), body },
     { did: signer.keyId, signer },
     { created: Math.floor(service.clock() / 1000), nonce: `n${nonces}` },
   );
-  const headers = { ...signed, ...more };
-  return raw === null ? service.get(path, headers) : service.post(path, raw, headers);
 }
 
 async function credit(amount: bigint): Promise<void> {
@@ -99,6 +102,34 @@ describe.each(DATABASES)('a balance on %s', (database) => {
     const second = await asDid('GET', '/v1/balance/statement?limit=1&after=1');
     expect(second.json).toMatchObject({ next: null, lines: [{ line: 2, balance: { nano: total } }] });
     expect(second.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('pays once for a retry with the same Idempotency-Key, from wherever it comes', async () => {
+    service = await startPaidService(chain, { database, env: { TALLY_TRUSTED_PROXIES: '127.0.0.1' } });
+    await credit(USDC);
+    const url = await service.listen();
+    const emit = async (address: string) => {
+      const path = '/v1/receipt/emit?profile=standard';
+      const body = JSON.stringify({ payload: { a: 1 }, purpose: 'x' });
+      const reply = await fetch(url + path, {
+        method: 'POST',
+        body,
+        headers: {
+          ...(await signedHeaders('POST', path, utf8(body))),
+          'content-type': 'application/json',
+          'idempotency-key': 'order-42',
+          'x-forwarded-for': address,
+        },
+      });
+      expect(reply.status).toBe(200);
+      return reply.text();
+    };
+    const first = await emit('192.0.2.1');
+    const account = `caller:${signer.keyId}`;
+    const { balance } = await service.services.store.ledger.balance(account);
+    expect(balance).toBeLessThan(USDC);
+    expect(await emit('2001:db8::1')).toBe(first);
+    expect((await service.services.store.ledger.balance(account)).balance).toBe(balance);
   });
 });
 
