@@ -110,6 +110,21 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     expect(got).toHaveLength(1);
   });
 
+  it('reach a receiver while another one has yet to answer', async () => {
+    service = await startTestService({ database });
+    const [slow, fast] = [await apiKey(service, 'pro'), await apiKey(service, 'pro')];
+    const { promise: waiting, resolve: arrived } = Promise.withResolvers<ServerResponse>();
+    answer = (response, { url }) =>
+      url === '/slow' ? arrived(response) : void response.writeHead(204).end();
+    const test = ({ id }: { id: string }, headers: Headers) =>
+      service.post(`/v1/webhooks/${id}/test`, '', headers);
+    await test(await hook(slow, ['key.revoked'], '/slow'), slow);
+    const response = await waiting;
+    await test(await hook(fast, ['key.revoked'], '/fast'), fast);
+    await expect.poll(() => got.map(({ path }) => path), { timeout: 5_000 }).toEqual(['/slow', '/fast']);
+    response.writeHead(204).end();
+  });
+
   it('are signed by two secrets for a time after a rotation, then by the new one alone', async () => {
     const start = Date.now();
     let now = start;

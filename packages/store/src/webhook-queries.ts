@@ -155,11 +155,11 @@ export function webhookQueries(db: Compiler, { forUpdate, skipLocked }: Dialect)
     ),
     dueWebhook: statement((v: { now: number }) =>
       webhooks
+        .innerJoin('webhook_deliveries', 'webhook', 'id')
         .where('disabled_at', 'is', null)
         .where('lease_until', '<=', v.now)
-        .where('id', 'in', (query) =>
-          query.selectFrom('webhook_deliveries').select('webhook').where('due_at', '<=', v.now),
-        )
+        .where('due_at', '<=', v.now)
+        .orderBy('due_at')
         .limit(sql.lit(1)),
     ),
     leaseWebhook: statement((v: { id: string; now: number; until: number }) =>

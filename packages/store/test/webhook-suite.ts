@@ -127,6 +127,25 @@ export function webhookSuite(name: string, createDatabase: CreateDatabase): void
       expect(await store.webhooks.take(NOW + 11, NOW + 30)).toEqual(webhook('a'));
     });
 
+    it('and first that which has waited longest', async () => {
+      for (const [id, at] of [
+        ['a', 3],
+        ['b', 1],
+        ['c', 2],
+      ] as const) {
+        await store.webhooks.put(webhook(id), 9);
+        await store.webhooks.emitTo(message(`m${at}`, 'test', NOW + at), id);
+        await store.webhooks.emitTo(message(`n${at}`, 'test', NOW + 3), id);
+      }
+      const taken = async () => (await store.webhooks.take(NOW + 5, NOW + 10))?.id;
+      expect([await taken(), await taken(), await taken(), await taken()]).toEqual([
+        'b',
+        'c',
+        'a',
+        undefined,
+      ]);
+    });
+
     it('and what became of each message, over restarts', async () => {
       await store.webhooks.put(webhook('a'), 9);
       for (const id of ['m1', 'm2', 'm3']) await store.webhooks.emit(message(id), 'caller:a');

@@ -50,10 +50,14 @@ const GONE = 410;
  * may arrive twice, with the same id, after a crash. Neither secrets nor answers are stored or logged.
  */
 export function createWebhookDeliverer(dependencies: DelivererDependencies): {
-  /** Resolves when nothing is due any more. */
-  step(): Promise<void>;
+  /** Begins to send what is due, beside what is being sent already. @throws what sending has failed with since the last time */
+  begin(): void;
+  /** Resolves when what is being sent is sent. */
+  ended(): Promise<void>;
 } {
   const { store, clock, isClosing } = dependencies;
+  const workers = new Set<Promise<void>>();
+  const failures: unknown[] = [];
 
   async function work(): Promise<void> {
     while (!isClosing()) {
@@ -69,8 +73,18 @@ export function createWebhookDeliverer(dependencies: DelivererDependencies): {
   }
 
   return {
-    async step() {
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    begin() {
+      while (workers.size < AT_ONCE) {
+        const worker = work()
+          .catch((error: unknown) => void failures.push(error))
+          .finally(() => workers.delete(worker));
+        workers.add(worker);
+      }
+      const [failure] = failures.splice(0);
+      if (failure !== undefined) throw failure;
+    },
+    async ended() {
+      await Promise.all(workers);
     },
   };
 }

@@ -51,14 +51,8 @@ export function openWebhooks(dependencies: WebhookDependencies): WebhookService 
     isClosing: () => closing,
   });
   const watch = createWebhookWatch(dependencies);
-  let running = Promise.resolve();
-  /** One run after another, so that whoever waits for a run knows that what was due is sent. */
-  const deliver = (): Promise<void> => {
-    running = running.catch(() => undefined).then(() => deliverer.step());
-    return running;
-  };
   const background: Background = createBackground(logger);
-  background.every(DELIVER_MS, 'sending webhooks', deliver);
+  background.every(DELIVER_MS, 'sending webhooks', async () => deliverer.begin());
   background.every(WATCH_MS, 'looking for events of webhooks', () => watch.step());
   background.every(PURGE_MS, 'deleting old deliveries of webhooks', async () => {
     while ((await store.webhooks.purge(clock() - KEPT_MS, PURGE_LIMIT)) === PURGE_LIMIT);
@@ -66,11 +60,15 @@ export function openWebhooks(dependencies: WebhookDependencies): WebhookService 
   return {
     async step() {
       await watch.step();
-      await deliver();
+      // What is being sent may have been taken before something became due for the same webhook.
+      await deliverer.ended();
+      deliverer.begin();
+      await deliverer.ended();
     },
     async close() {
       closing = true;
       await background.close();
+      await deliverer.ended();
     },
   };
 }

@@ -127,7 +127,10 @@ export interface WebhookStore {
   setMark(mark: WebhookMark): Promise<boolean>;
   /** Owners with a webhook for events of the type, in order, after one. */
   owners(type: string, after: string, limit: number): Promise<string[]>;
-  /** Gives a webhook that has something due to one process until `until`, or until `release`. Null where there is none. */
+  /**
+   * Gives a webhook that has something due, that with the oldest first, to one process until `until`, or until `release`. Null
+   * where there is none.
+   */
   take(now: number, until: number): Promise<WebhookRow | null>;
   /** The deliveries of a webhook that are due, oldest first. */
   due(webhook: string, now: number, limit: number): Promise<DeliveryRow[]>;
