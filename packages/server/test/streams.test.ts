@@ -1,15 +1,20 @@
 import {
   checkTrustBundle,
   createSigner,
+  fromHex,
   generateSecretKey,
   judgeStream,
   readStreamHead,
   type StreamHead,
+  sha256Hex,
   signRequest,
+  TallyError,
   trustOf,
   utf8,
 } from '@tallystick/core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { signDailyHeads } from '../../receipts/src/streams/heads.ts';
+import { collect } from '../../store/test/test-database.ts';
 import {
   apiKey,
   DATABASES,
@@ -54,6 +59,31 @@ describe.each(DATABASES)('a stream on %s', (database) => {
     expect(judgeStream({ heads, from: 0, hashes, given: given.slice(1) }).faults).toMatchObject([
       { kind: 'left_out', index: 1 },
     ]);
+  });
+
+  it('has its daily head in the log, also where the log refused it first, as have the other streams', async () => {
+    service = await startTestService({ database, clock: runningClock() });
+    const { store, issuer, log, clock } = service.services;
+    for (const name of ['one', 'two']) {
+      const own = await apiKey(service, 'scale');
+      await service.post('/v1/stream/heads', undefined, own);
+      service.clock.advance(2_000);
+      await service.post('/v1/receipt/emit?profile=standard', { input: name }, own);
+    }
+    service.clock.advance(86_400_000);
+    const grown = await collect(store.streams.grown());
+    const newest = () => Promise.all(grown.map(({ id }) => store.streams.newestHead(id)));
+    const sequences = async () => (await newest()).map((head) => head?.sequence);
+    vi.spyOn(log, 'accept').mockRejectedValueOnce(new TallyError('anchor_unavailable', 'Full.'));
+    const run = () => signDailyHeads({ store, issuer, log, clock });
+    await expect(run()).rejects.toMatchObject({ code: 'anchor_unavailable' });
+    expect(await sequences()).toEqual([1, 2]);
+    await run();
+    expect(await sequences()).toEqual([2, 2]);
+    for (const head of await newest()) {
+      const hash = fromHex(sha256Hex(utf8(head?.body ?? '')), 32);
+      expect(await store.log.findLeaf(hash)).not.toBeNull();
+    }
   });
 
   it('counts what a DID was issued, for its signed requests alone', async () => {

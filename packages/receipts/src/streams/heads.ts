@@ -47,9 +47,9 @@ export async function signHead(services: HeadServices, id: string): Promise<Stre
     const before = await store.streams.newestHead(id);
     const stream = await requireStream(services, id);
     const row = await headAfter(before, stream, { issuer, now: clock() });
-    if ((await store.streams.putHead(row)) === 'stale') continue;
+    // In the log first: a head that is stored is in it, whatever fails.
     await log.accept([fromHex(sha256Hex(utf8(row.body)), 32)], null);
-    return row;
+    if ((await store.streams.putHead(row)) === 'stored') return row;
   }
   throw new TallyError('unavailable', 'Other processes sign heads of this stream. Try again.');
 }
@@ -81,12 +81,19 @@ async function headAfter(
 
 const DAY = 86_400;
 
-/** Signs a head of every stream that has grown since its newest one, if that is a day old. */
+/**
+ * Signs a head of every stream that has grown since its newest one, if that is a day old.
+ * @throws what the first stream failed with, once the others are done
+ */
 export async function signDailyHeads(services: HeadServices): Promise<void> {
   if (!signsHeads(services.issuer)) return;
   const now = Math.floor(services.clock() / 1000);
-  for await (const { id } of services.store.streams.grown()) {
+  const failures: unknown[] = [];
+  const signIfDue = async (id: string): Promise<void> => {
     const newest = await services.store.streams.newestHead(id);
     if (newest === null || Math.floor(newest.at / DAY) < Math.floor(now / DAY)) await signHead(services, id);
-  }
+  };
+  for await (const { id } of services.store.streams.grown())
+    await signIfDue(id).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
