@@ -1,7 +1,7 @@
 import { canonicalize, formatTimestamp, type JsonValue, TallyError } from '@tallystick/core';
-import { callerAccount } from '@tallystick/ledger';
 import { apiKeyHasher, type Grant, isApiKeyId, newApiKey, newApiKeyId } from './api-key.ts';
 import { type ApiKeyRow, type ApiKeyStore, UNCHANGED_KEY } from './api-key-store.ts';
+import { accountOfKey } from './key-account.ts';
 import { type Limits, limitsFrom, mergedLimits } from './limits.ts';
 import { keyRevoked } from './webhooks/events.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
@@ -62,7 +62,7 @@ export async function* listApiKeys({ apiKeys }: Keys): AsyncGenerator<ApiKeyList
 }
 
 /**
- * Revokes a key by its id, from the next request on, and tells the webhooks that were made with it. A key that is revoked
+ * Revokes a key by its id, from the next request on, and tells the webhooks of the account that it pays from. A key that is revoked
  * already stays as it is.
  * @param now Unix milliseconds
  * @throws api_key_invalid where there is no key of that id
@@ -73,8 +73,10 @@ export async function revokeApiKey(
   now: number,
 ): Promise<void> {
   const at = Math.floor(now / 1000);
-  if ((await apiKeys.revoke(id, at)) === 'unknown') throw unknownKey(id);
-  await webhooks.emit(keyRevoked(id, at), callerAccount(id));
+  const row = await apiKeys.get(id);
+  if (row === null) throw unknownKey(id);
+  await apiKeys.revoke(id, at);
+  await webhooks.emit(keyRevoked(id, at), accountOfKey(row));
 }
 
 /**

@@ -110,6 +110,18 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     expect(got).toHaveLength(1);
   });
 
+  it('tell the owner of an account that the operator revoked a key which it made', async () => {
+    service = await startTestService({ database });
+    const owner = await apiKey(service, 'pro');
+    await hook(owner);
+    const made = (await service.post('/v1/keys', {}, owner)).json as { id: string };
+    await revokeApiKey(service.services.store, made.id, service.clock());
+    await service.services.webhooks.step();
+    expect(got.map(({ body }) => JSON.parse(body) as unknown)).toMatchObject([
+      { type: 'key.revoked', data: { key_id: made.id } },
+    ]);
+  });
+
   it('reach a receiver while another one has yet to answer', async () => {
     service = await startTestService({ database });
     const [slow, fast] = [await apiKey(service, 'pro'), await apiKey(service, 'pro')];
