@@ -60,15 +60,11 @@ export const LIMIT_HEADERS = {
 /**
  * What a call counts in, for the ledger; undefined for a stranger's.
  * @param now Unix milliseconds
- * @param tokens the most that the call can use
  */
-export function spendingOf(
-  spenders: readonly Spender[],
-  { now, tokens }: { readonly now: number; readonly tokens: number },
-): Spending | undefined {
+export function spendingOf(spenders: readonly Spender[], now: number): Omit<Spending, 'tokens'> | undefined {
   if (spenders.length === 0) return undefined;
   const at = Math.floor(now / 1000);
-  return { at, spenders: spenders.map(({ id }) => id), limits: spenders.flatMap(countedLimits), tokens };
+  return { at, spenders: spenders.map(({ id }) => id), limits: spenders.flatMap(countedLimits) };
 }
 
 /** The limits that are counted; none where those of the spender need no counting. */
@@ -123,13 +119,24 @@ function tightest(windows: readonly SpendingWindow[]): SpendingWindow[] {
 }
 
 /**
- * The refusal of a call that would pass a limit, with `Retry-After`.
- * @param amount the most that the call can cost
+ * The refusal of a call that would pass a limit, with `Retry-After` where waiting helps.
+ * @param needed the most that the call can cost, and the most tokens that it can use; 0 where they were not counted
  * @param now Unix milliseconds
  */
-export function limitRefusal({ by }: Limited, amount: NanoUsdc, now: number): Refusal {
+export function limitRefusal(
+  { by }: Limited,
+  { amount, tokens }: { readonly amount: NanoUsdc; readonly tokens: number },
+  now: number,
+): Refusal {
   const { spender, kind, limit, used, reserved, resetAt } = by;
   const retryAfter = secondsUntil(resetAt, now);
+  if (kind === 'tokens' && tokens > limit) {
+    return new Refusal(
+      'rate_limited',
+      `${spender} may use ${limit} tokens a minute, and the call can use up to ${tokens}, so that no wait helps. Shorten the prompt, or lower max_completion_tokens.`,
+      {},
+    );
+  }
   if (!isMoney(kind)) {
     return new Refusal(
       'rate_limited',

@@ -171,8 +171,28 @@ describe.each(DATABASES)('keys and limits at two services on one database, %s', 
     expect(first.headers.get('ratelimit')).toMatch(/^"requests";r=2;t=\d+, "tokens";r=\d+;t=\d+$/);
     expectRefusal(last, 'rate_limited');
     expect(Number(last.headers.get('retry-after'))).toBeLessThanOrEqual(60);
-    const tokens = await make({ limits: { tokens_per_minute: 10 } });
-    expectRefusal(await one.chat(SMALL, tokens.headers), 'rate_limited');
+  });
+
+  it('count the tokens of a call exactly before they refuse it, and say where no wait helps', async () => {
+    const messages = [
+      { role: 'user', content: 'The quick brown fox jumps over the lazy dog again. '.repeat(120) },
+    ];
+    const body = { ...SMALL, messages, svc: { compression: 'off' } };
+    // Some 1,320 tokens in 6,120 bytes.
+    one.upstream.play({ usage: { prompt: 1_330, completion: 5 } });
+    const enough = await make({ limits: { tokens_per_minute: 2_000 } });
+    const answered = await one.chat(body, enough.headers);
+    expect(answered.status, answered.text).toBe(200);
+    const later = await one.chat(body, enough.headers);
+    expectRefusal(later, 'rate_limited');
+    expect(Number(later.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    const little = await make({ limits: { tokens_per_minute: 1_000 } });
+    const never = await one.chat(body, little.headers);
+    expectRefusal(never, 'rate_limited');
+    expect(never.headers.has('retry-after')).toBe(false);
+    expect(never.json['detail']).toMatch(
+      /may use 1000 tokens a minute, and the call can use up to 1\d{3}, so/,
+    );
   });
 
   it('allow models, providers and prices, and no others', async () => {

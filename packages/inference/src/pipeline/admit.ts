@@ -117,11 +117,10 @@ export async function reserveCall(
   const id = newCallId(now);
   // A minute more than any call can last.
   const expiresAt = Math.ceil((now + maxCallMs) / 1000) + 60;
-  const tokens = Math.max(...cost.candidates.map((one) => one.tokens));
   const { reservation, payment, candidates } = await reserve(ledger, {
     ...cost,
     id,
-    spending: spendingOf(spenders, { now, tokens }),
+    spending: spendingOf(spenders, now),
     tell: (windows) => noteLimits(incoming, windows, now),
     budgetReached: (budget) => budgets.reached(account, budget),
     payer: account,

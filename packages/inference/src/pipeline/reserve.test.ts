@@ -29,7 +29,7 @@ it('tells of the budgets that a call would pass, but not of those that only call
       payer: 'caller:key_a',
       candidates: [{ model: {} as never, ceiling: 10n, tokens: 1 }],
       exactly: async () => [{ model: {} as never, ceiling: 10n, tokens: 1 }],
-      spending: { at: 0, spenders: ['key_a'], limits: [{} as never], tokens: 1 },
+      spending: { at: 0, spenders: ['key_a'], limits: [{} as never] },
       tell: () => undefined,
       budgetReached: (budget) => reached.push(budget),
       development: false,

@@ -37,10 +37,10 @@ export interface ReservationRequest {
   readonly payer: string;
   /** Candidates in the order in which they are tried. */
   readonly candidates: readonly Candidate[];
-  /** Counts exactly, if the balance does not cover the upper bounds. */
+  /** Counts exactly, if the balance or the limits do not cover the upper bounds. */
   readonly exactly: () => Promise<readonly Candidate[]>;
   /** Absent of a stranger's call. */
-  readonly spending: Spending | undefined;
+  readonly spending: Omit<Spending, 'tokens'> | undefined;
   /** Told what the limits leave, whether the call is reserved or refused. */
   readonly tell: (windows: readonly SpendingWindow[]) => void;
   /** Told of each budget that a refused call would have passed whatever becomes of the calls under way. */
@@ -65,8 +65,8 @@ export interface Reserved {
 }
 
 /**
- * Reserves the most that the call can cost. If the balance does not cover the dearest candidate, the candidates that it
- * does not cover are dropped.
+ * Reserves the most that the call can cost. If the balance or the limits do not cover the dearest candidate, the candidates
+ * that they do not cover are dropped.
  * @throws insufficient_balance, with the balance and the needed amount; budget_exceeded, rate_limited
  */
 export async function reserve(
@@ -101,35 +101,43 @@ async function fromPayment(
   request: ReservationRequest,
   open: Open,
 ): Promise<Reserved> {
-  const { candidates } = request;
-  const amount = dearest(candidates);
-  const payment = await open(amount);
-  const outcome = await ask(ledger, request, { amount, account: payment.account });
-  if (outcome.kind === 'reserved')
-    return { payment, candidates, reservation: { ...outcome.reservation, available: null } };
+  const payment = await open(dearest(request.candidates));
+  const made = await fitting(request, (candidates) => ask(ledger, request, candidates, payment.account));
+  if (made.kind === 'reserved')
+    return { ...made, payment, reservation: { ...made.reservation, available: null } };
   await payment.finish(null);
-  throw refusal(outcome, amount, request);
+  throw made.refusal;
 }
 
-/** Asks the ledger for an amount of an account. */
+interface Made {
+  readonly kind: 'reserved';
+  readonly reservation: Reservation;
+  readonly candidates: readonly Candidate[];
+}
+
+/** Asks the ledger for the most that the candidates can cost, of an account. */
 async function ask(
   ledger: Pick<LedgerStore, 'reserve'>,
   { id, expiresAt, process, spending, tell }: ReservationRequest,
-  { amount, account }: { readonly amount: NanoUsdc; readonly account: string },
-): Promise<{ readonly kind: 'reserved'; readonly reservation: Reservation } | Unreserved> {
+  candidates: readonly Candidate[],
+  account: string,
+): Promise<Made | Unreserved> {
+  const amount = dearest(candidates);
+  const tokens = Math.max(...candidates.map((one) => one.tokens));
   const outcome = await ledger.reserve({
     id,
     account,
     amount,
     expiresAt,
     process,
-    ...(spending !== undefined && { spending }),
+    ...(spending !== undefined && { spending: { ...spending, tokens } }),
   });
   if (outcome.kind !== 'reserved') return outcome;
   tell(outcome.windows);
   const { dust, available } = outcome;
   const spenders = spending?.spenders ?? [];
-  return { kind: 'reserved', reservation: { id, payer: account, amount, dust, available, spenders } };
+  const reservation = { id, payer: account, amount, dust, available, spenders };
+  return { kind: 'reserved', reservation, candidates };
 }
 
 type Unreserved = Exclude<ReserveOutcome, { readonly kind: 'reserved' }>;
@@ -139,47 +147,50 @@ async function fromAccount(
   request: ReservationRequest,
 ): Promise<Omit<Reserved, 'payment'>> {
   const { payer, development } = request;
-
-  const reserveFor = async (candidates: readonly Candidate[], account = payer) => {
-    const outcome = await ask(ledger, request, { amount: dearest(candidates), account });
-    if (outcome.kind !== 'reserved') return outcome;
-    const { available } = outcome.reservation;
-    const reservation = { ...outcome.reservation, available: account === payer ? available : null };
-    return { kind: 'reserved' as const, candidates, reservation };
-  };
-
-  let outcome = await reserveFor(request.candidates);
-  if (outcome.kind === 'insufficient' && development)
-    outcome = await reserveFor(request.candidates, DEVELOPMENT);
-  if (outcome.kind === 'reserved') return outcome;
-  const left = leftFor(outcome);
-  if (left === null) throw refusal(outcome, dearest(request.candidates), request);
-  const exact = await request.exactly();
-  const affordable = exact.filter(({ ceiling }) => ceiling <= left);
-  if (affordable.length > 0) outcome = await reserveFor(affordable);
-  if (outcome.kind === 'reserved') return outcome;
-  throw refusal(outcome, cheapest(exact), request);
+  const made = await fitting(request, async (candidates) => {
+    const own = await ask(ledger, request, candidates, payer);
+    if (own.kind !== 'insufficient' || !development) return own;
+    return ask(ledger, request, candidates, DEVELOPMENT);
+  });
+  if (made.kind === 'refused') throw made.refusal;
+  const { reservation, candidates } = made;
+  const available = reservation.payer === payer ? reservation.available : null;
+  return { candidates, reservation: { ...reservation, available } };
 }
 
-/** The amount that a call may cost to be reserved after all; null where no amount is small enough. */
-function leftFor(outcome: Unreserved): NanoUsdc | null {
-  if (outcome.kind === 'insufficient') return outcome.available;
-  const { by, windows } = outcome;
-  if (by.kind === 'requests' || by.kind === 'tokens') return null;
-  return windows
-    .filter(({ kind }) => kind === 'day' || kind === 'month')
-    .map(leftOf)
-    .reduce((least, one) => (one < least ? one : least));
+/** Reserves for all candidates by the upper bounds, else for those that fit what is left when they are counted exactly. */
+async function fitting(
+  request: ReservationRequest,
+  reserveFor: (candidates: readonly Candidate[]) => Promise<Made | Unreserved>,
+): Promise<Made | { readonly kind: 'refused'; readonly refusal: TallyError }> {
+  const bounds = request.candidates;
+  const first = await reserveFor(bounds);
+  if (first.kind === 'reserved') return first;
+  const needed = { amount: dearest(bounds), tokens: 0 };
+  if (first.kind === 'limited' && first.by.kind === 'requests')
+    return { kind: 'refused', refusal: refusal(first, needed, request) };
+  const exact = await request.exactly();
+  const affordable = exact.filter((one) => fits(one, first));
+  const outcome = affordable.length > 0 ? await reserveFor(affordable) : first;
+  if (outcome.kind === 'reserved') return outcome;
+  return { kind: 'refused', refusal: refusal(outcome, cheapest(exact), request) };
+}
+
+/** Whether what is left is enough for a candidate. */
+function fits({ ceiling, tokens }: Candidate, outcome: Unreserved): boolean {
+  if (outcome.kind === 'insufficient') return ceiling <= outcome.available;
+  const adds = { day: ceiling, month: ceiling, requests: 1n, tokens: BigInt(tokens) };
+  return outcome.windows.every((window) => adds[window.kind] <= leftOf(window));
 }
 
 function refusal(
   outcome: Unreserved,
-  needed: NanoUsdc,
+  needed: { readonly amount: NanoUsdc; readonly tokens: number },
   { spending, tell, budgetReached }: Pick<ReservationRequest, 'spending' | 'tell' | 'budgetReached'>,
 ): TallyError {
-  if (outcome.kind === 'insufficient') return insufficient(outcome.available, needed);
+  if (outcome.kind === 'insufficient') return insufficient(outcome.available, needed.amount);
   tell(outcome.windows);
-  for (const window of outcome.windows) if (isUsedUp(window, needed)) budgetReached(window);
+  for (const window of outcome.windows) if (isUsedUp(window, needed.amount)) budgetReached(window);
   return limitRefusal(outcome, needed, (spending?.at ?? 0) * 1000);
 }
 
@@ -194,6 +205,9 @@ function dearest(candidates: readonly Candidate[]): NanoUsdc {
   return candidates.reduce((most, { ceiling }) => (ceiling > most ? ceiling : most), 0n);
 }
 
-function cheapest([first, ...rest]: readonly Candidate[]): NanoUsdc {
-  return rest.reduce((least, { ceiling }) => (ceiling < least ? ceiling : least), first?.ceiling ?? 0n);
+/** The least that any of the candidates can cost, and use. */
+function cheapest(candidates: readonly Candidate[]): { readonly amount: NanoUsdc; readonly tokens: number } {
+  const [first, ...rest] = candidates.map(({ ceiling }) => ceiling);
+  const amount = rest.reduce((least, one) => (one < least ? one : least), first ?? 0n);
+  return { amount, tokens: Math.min(...candidates.map(({ tokens }) => tokens)) };
 }
