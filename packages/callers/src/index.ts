@@ -85,7 +85,7 @@ export {
   createApiKey,
   keyLimits,
   listApiKeys,
-  requireUsableKey,
+  payerOf,
   revokeApiKey,
   setKeyLimits,
   setKeyRouting,

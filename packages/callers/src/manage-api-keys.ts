@@ -111,14 +111,18 @@ export async function setKeyLimits({ apiKeys }: Keys, who: string, limits: Limit
   return limitsFrom(row.limits);
 }
 
-/** @throws api_key_invalid, api_key_revoked unless there is a key of that id that is not revoked */
-export async function requireUsableKey({ apiKeys }: Keys, id: string): Promise<void> {
+/**
+ * Who pays for what is done with a key, as a key's id or a DID: its owner, or itself where nobody's account made it.
+ * @throws api_key_invalid, api_key_revoked unless there is a key of that id that is not revoked
+ */
+export async function payerOf({ apiKeys }: Keys, id: string): Promise<string> {
   const row = await apiKeys.get(id);
   if (row === null) throw unknownKey(id);
   if (row.revokedAt !== null)
     throw new TallyError('api_key_revoked', `The API key ${id} is revoked: nobody can spend with it.`, {
       field: 'id',
     });
+  return row.owner ?? id;
 }
 
 function unknownKey(id: string): TallyError {

@@ -10,7 +10,7 @@ export {
   listOperatorKeys,
   listTenants,
   type OperatorKeyListing,
-  requireUsableKey,
+  payerOf,
   revokeApiKey,
   revokeOperatorKey,
   revokeTenant,

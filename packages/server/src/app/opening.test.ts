@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const path = join(folder, 'keyring.json');
 const lines: string[] = [];
-const logger = { warn: (_: object, message: string) => void lines.push(message) };
+const logger = { warn: (...given: unknown[]) => void lines.push(String(given.at(-1))) };
 const check = (mode: 'development' | 'production', exposedFiles: readonly string[] = []): void =>
   requirePrivateFiles({ mode, keyring: { path }, exposedFiles }, logger);
 

@@ -10,14 +10,7 @@ import {
   UsageError,
 } from '@tallystick/cli/toolkit';
 import { formatTimestamp, isDid, TallyError } from '@tallystick/core';
-import {
-  callerAccount,
-  creditCaller,
-  formatUsdc,
-  parseUsdc,
-  requireUsableKey,
-  type StatementLine,
-} from '../index.ts';
+import { callerAccount, creditCaller, formatUsdc, parseUsdc, payerOf, type StatementLine } from '../index.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 type Store = Parameters<Parameters<typeof withStore>[1]>[0];
@@ -34,11 +27,12 @@ export async function credit(
   { reference = randomUUID(), memo = 'credit', json }: { reference?: string; memo?: string; json?: boolean },
 ): Promise<void> {
   const amount = usdc(amountText);
-  const account = callerAccount(caller);
-  const { outcome, balance } = await onLedger(async (store) => {
-    if (!isDid(caller)) await requireUsableKey(store, caller);
+  const { account, outcome, balance } = await onLedger(async (store) => {
+    const payer = isDid(caller) ? caller : await payerOf(store, caller);
+    const account = callerAccount(payer);
     return {
-      outcome: await creditCaller(store, { caller, amount, reference, memo, now: Date.now() }),
+      account,
+      outcome: await creditCaller(store, { caller: payer, amount, reference, memo, now: Date.now() }),
       balance: (await store.ledger.balance(account)).balance,
     };
   });
