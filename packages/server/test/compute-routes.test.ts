@@ -131,6 +131,14 @@ describe('/v1/compute', () => {
     });
   });
 
+  it('names its operator by the DID that it signs as, also where it chose its own handle', async () => {
+    const unnamed = await startTestService({ env: { TALLY_HANDLE: '' } });
+    const { network } = (await unnamed.get('/v1/compute')).json;
+    const { did } = unnamed.services.issuer;
+    await unnamed.close();
+    expect(network).toMatchObject({ operator: did });
+  });
+
   it('lists models as OpenAI does, with prices, and no key', async () => {
     const reply = await routed.service.get('/v1/compute/models');
     const data = reply.json['data'] as JsonObject[];

@@ -1,15 +1,17 @@
 import { z } from '@hono/zod-openapi';
 import { results } from '@tallystick/inference';
 import { SPREAD_PERCENT } from '@tallystick/ledger';
-import type { Config } from '../config/config.ts';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import type { Services } from '../services.ts';
 import { COMPUTE } from './compute-shapes.ts';
 import { didText } from './shapes.ts';
 
+type Needs = Pick<Services, 'config' | 'issuer'>;
+
 /** The descriptor of the inference routes (specification 2.11). */
-export function computeRootRoutes({ config }: { readonly config: Config }): Endpoint[] {
-  const descriptor = describeCompute(config);
+export function computeRootRoutes(services: Needs): Endpoint[] {
+  const descriptor = describeCompute(services);
   return [
     endpoint({
       method: 'get',
@@ -62,7 +64,8 @@ export function computeRootRoutes({ config }: { readonly config: Config }): Endp
   ];
 }
 
-function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay, payments }: Config) {
+function describeCompute({ config, issuer }: Needs) {
+  const { apiUrl, receiptsUrl, chain, freeReadPerDay, payments } = config;
   return {
     service: 'tallystick-compute',
     version: '2.0.0',
@@ -104,7 +107,7 @@ function describeCompute({ apiUrl, receiptsUrl, handle, chain, freeReadPerDay, p
       authentication: 'none',
       tiers_at_jobs: { member: 0, member_enterprise: 100, member_scale: 10_000 },
     },
-    network: { chain: chain.network, chain_id: chain.id, operator: `did:svc:${handle}` },
+    network: { chain: chain.network, chain_id: chain.id, operator: issuer.did },
     agent_onboarding: {
       base_url: `${apiUrl}/v1/compute`,
       header: 'X-Agent-DID',
