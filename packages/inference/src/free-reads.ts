@@ -11,7 +11,8 @@ export interface FreeReads {
   /**
    * Counts a read (specification 5.5) by its DID, and against the higher limit of the address that it comes from, unless
    * it carries an API key. With payments on, a read over either limit is paid for, and so is one that names no DID: by
-   * x402, or from the balance of a DID that is proved and has agreed to the price in `X-Accept-Charge`.
+   * x402, or from the balance of a DID that is proved and has agreed to the price in `X-Accept-Charge`. HEAD is neither counted
+   * nor paid for.
    * @throws rate_limited, with `Retry-After`; payment_required; signature_invalid, api_key_invalid, api_key_revoked;
    * invalid_field for an `X-Agent-DID` that is no DID, or an `X-Accept-Charge` that is no amount
    */
@@ -89,7 +90,8 @@ export function createFreeReads(dependencies: FreeReadDependencies, limits: Limi
     async admit(call) {
       const client = await callers.clientOf(call);
       const agreed = agreedCharge(call);
-      if (client.key !== null || limits.perDay === 0 || call.incoming.isProbe) return client;
+      const { method, isProbe } = call.incoming;
+      if (client.key !== null || limits.perDay === 0 || isProbe || method === 'HEAD') return client;
       const isOffered = payments !== null && payments.offered(call) !== null;
       // With payments on, a caller without a DID pays for each read.
       const isCounted = payments === null || (client.did !== null && !isOffered);

@@ -144,6 +144,15 @@ describe.each(DATABASES)('free reads on %s', (database) => {
     expect(counted).toHaveLength(6);
   });
 
+  it('are none where the headers alone are asked for', async () => {
+    service = await startTestService({ database, env: { TALLY_FREE_READ_PER_DAY: '1' } });
+    const head = () => service.request('/v1/compute/models', { method: 'HEAD' });
+    for (let times = 0; times < 2; times++) expect((await head()).status).toBe(200);
+    expect((await service.get('/v1/compute/models')).status).toBe(200);
+    expect((await service.get('/v1/compute/models')).status).toBe(429);
+    expect((await head()).status).toBe(200);
+  });
+
   it('are not counted where the quota is off', async () => {
     const read = await start(0);
     expect((await read()).headers).toEqual({});

@@ -244,6 +244,24 @@ describe('an export', () => {
     expect(Buffer.from(next.bytes).includes(`"receipt_id":"${id}","receipts":0`)).toBe(true);
   });
 
+  it('is not made where the headers alone are asked for', async () => {
+    await start();
+    const path = `/tenants/${tenant.id}/evidence`;
+    const head = (headers = {}, query = '') =>
+      service.request(`${path}${query}`, { method: 'HEAD', headers });
+    const { status, headers } = await head(tenant.headers);
+    expect([status, headers.get('content-type'), headers.get('x-receipt-id')]).toEqual([
+      200,
+      'application/zip',
+      null,
+    ]);
+    expect([(await head()).status, (await head(tenant.headers, '?form=2027-01-01')).status]).toEqual([
+      401, 422,
+    ]);
+    const { json } = await service.get(`${path}/exports`, tenant.headers);
+    expect(json.exports).toEqual([]);
+  });
+
   it('holds metering receipts with the digests of their evidence', async () => {
     await start();
     const unit = await emit('a pallet');

@@ -65,6 +65,8 @@ export interface EndpointDefinition<Body, Query, Params, Admitted> {
    * stranger learns nothing about them. Its result is the call's `admitted`.
    */
   readonly admit?: (exchange: Exchange & { readonly params: Params }) => Admitted | Promise<Admitted>;
+  /** Whether a GET makes something that HEAD must not make: HEAD is then answered after the checks, without `handle`. */
+  readonly makes?: boolean;
   readonly handle: (call: Call<Body, Query, Params, Admitted>) => Answer | Promise<Answer>;
 }
 
@@ -148,6 +150,7 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
         params: c.req.param(),
         query: definition.query === undefined ? {} : singleQuery(c),
       });
+      if (definition.makes && c.req.method === 'HEAD') return headOf(definition);
       const { stream } = definition;
       if (stream !== undefined && hasMediaType(c, stream.mediaType)) {
         return stream.handle({ ...exchange, ...place, chunks: bodyChunks(c, frame.bodies) });
@@ -167,6 +170,11 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
       return definition.handle({ ...exchange, ...place, body: body as Body, rawBody, bodyText });
     }),
   };
+}
+
+/** The headers that are known before the body is made (RFC 9110, section 9.3.2). */
+function headOf({ answers }: { readonly answers: Readonly<Record<number, AnswerDocs>> }): Answer {
+  return { status: 200, body: null, contentType: answers[200]?.contentType ?? 'application/json' };
 }
 
 /** @throws invalid_field for a parameter that is given twice, since only one of them would count */

@@ -113,7 +113,7 @@ function evidence(services: Needs): Endpoint {
     group: GROUP,
     summary: 'Export a tenant’s evidence room',
     description:
-      'Streams `bundle.zip`: a signed manifest, the receipts of the period with their anchors, the keys and the trust bundle of that time, records of the receipts that have left the room, and the verifier (spec/evidence.md). With `Accept: application/json` only the signed manifest is returned. A receipt stays in the room for 365 days, or for as long as its profile is kept. For a day, an interrupted export can be resumed with `Range: bytes=<n>-` and `If-Range: <ETag>`. Each export gets a receipt; 100 exports may be started per UTC day.',
+      'Streams `bundle.zip`: a signed manifest, the receipts of the period with their anchors, the keys and the trust bundle of that time, records of the receipts that have left the room, and the verifier (spec/evidence.md). With `Accept: application/json` only the signed manifest is returned. A receipt stays in the room for 365 days, or for as long as its profile is kept. For a day, an interrupted export can be resumed with `Range: bytes=<n>-` and `If-Range: <ETag>`. Each export gets a receipt; 100 exports may be started per UTC day. HEAD makes none.',
     availability: 'live',
     headers: {
       ...TENANT_HEADERS,
@@ -152,6 +152,7 @@ function evidence(services: Needs): Endpoint {
       'unavailable',
     ],
     admit: ofPath(services),
+    makes: true,
     async handle(call) {
       const { tenant } = call.admitted;
       const requestedPeriod = periodOf(call.query);
