@@ -230,6 +230,20 @@ describe('an export', () => {
     }
   });
 
+  it.each([
+    ['?from=9999-12-31T23:59:59Z', 'from', /future/],
+    ['?from=9999-12-31&to=9999-12-31T23:59:59Z', 'from', /future/],
+    ['?to=0000-01-01T00:00:00Z', 'to', /365 days/],
+  ])('of no instant that is in the room is refused, and not counted: %s', async (query, field, detail) => {
+    await start();
+    const path = `/tenants/${tenant.id}/evidence`;
+    const refused = await service.get(`${path}${query}`, tenant.headers);
+    expectProblem(refused, 'invalid_field', field);
+    expect(refused.json.detail).toMatch(detail);
+    expect(refused.headers.get('ratelimit')).toBe(null);
+    expect((await service.get(`${path}/exports`, tenant.headers)).json.exports).toEqual([]);
+  });
+
   it('is receipted, in the room and in a list', async () => {
     await start();
     const { headers, bytes } = await evidenceOf(service, tenant);

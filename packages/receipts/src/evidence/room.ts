@@ -1,5 +1,5 @@
 import type { DepartureWindow, RoomWindow } from '@tallystick/callers';
-import { KEPT } from '@tallystick/core';
+import { formatTimestamp, KEPT, TallyError } from '@tallystick/core';
 
 /** Days for which a receipt stays in the evidence room, unless its profile's retention ends sooner (specification 4.1). */
 export const ROOM_DAYS = 365;
@@ -22,6 +22,20 @@ export function roomWindow({ from, to }: RequestedPeriod, asOf: number): RoomWin
     ),
   );
   return { from: start, to: end, firstOf };
+}
+
+/**
+ * @param now Unix seconds
+ * @throws invalid_field for a period of which no second is in the room
+ */
+export function refuseEmptyPeriod({ from, to }: RequestedPeriod, now: number): void {
+  if (from !== null && from > now)
+    throw new TallyError('invalid_field', 'from must not be in the future.', { field: 'from' });
+  const first = firstSecond(ROOM_DAYS, now);
+  if (to === null || to > first) return;
+  const begins = formatTimestamp(first * 1000);
+  const message = `to must be after ${begins}, where the room begins: receipts stay in it for ${ROOM_DAYS} days.`;
+  throw new TallyError('invalid_field', message, { field: 'to' });
 }
 
 /** The receipts that left the room between two times: first the profiles that stay longest. */

@@ -156,12 +156,13 @@ function evidence(services: Needs): Endpoint {
     async handle(call) {
       const { tenant } = call.admitted;
       const requestedPeriod = periodOf(call.query);
-      const { findExport, makeExport } = await import('@tallystick/receipts/evidence');
+      const { findExport, makeExport, refuseEmptyPeriod } = await import('@tallystick/receipts/evidence');
       const earlier = earlierManifest(call);
       const found = earlier === null ? null : await findExport(services, tenant, earlier);
       const made =
         found ??
         (await mutex(`evidence ${tenant}`, async () => {
+          refuseEmptyPeriod(requestedPeriod, Math.floor(clock() / 1000));
           await consumeDaily(quota, tenant, call, clock());
           return makeExport(services, tenant, requestedPeriod);
         }));
