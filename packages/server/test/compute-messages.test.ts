@@ -1,7 +1,7 @@
 import { canonicalize, type JsonObject, sha256Hex, utf8 } from '@tallystick/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answerHash, MODEL, type Routed, requestHash, type Svc, startRouted, svcOf } from './compute.ts';
-import { apiKey, type Reply, toReply } from './service.ts';
+import { apiKey, type Reply, startTestService, type TestService, toReply } from './service.ts';
 import { defaultPieces, type Script } from './upstream-script.ts';
 import { anthropicWire } from './upstream-wires.ts';
 
@@ -377,6 +377,13 @@ it('the key of Anthropic’s clients pays', async () => {
 });
 
 describe('counting tokens', () => {
+  /** A service that has the built-in models alone. */
+  let local: TestService;
+  beforeAll(async () => {
+    local = await startTestService();
+  });
+  afterAll(() => local.close());
+
   const count = async (body: JsonObject): Promise<Reply> =>
     toReply(await routed.post(`${MESSAGES}/count_tokens?beta=true`, body));
 
@@ -406,6 +413,25 @@ describe('counting tokens', () => {
     expect(tokens(short)).toBeLessThan(30);
     expect(tokens(long) - tokens(short)).toBeGreaterThan(400);
     expect(routed.upstream.requests).toHaveLength(0);
+  });
+
+  it.each([{ model: 'auto' }, {}])(
+    'counts as an estimate does where the service chooses the model: %j',
+    async (named) => {
+      const { messages } = head;
+      for (const service of [routed.service, local]) {
+        const { json } = await service.post('/v1/compute/estimate', { ...named, messages });
+        const { prompt } = json['tokens'] as JsonObject;
+        const counted = await service.post(`${MESSAGES}/count_tokens`, { ...named, messages });
+        expect(counted.json).toEqual({ input_tokens: prompt });
+      }
+    },
+  );
+
+  it('counts a prompt that no model has room for', async () => {
+    const content = 'word '.repeat(40_000);
+    const { json } = await local.post(`${MESSAGES}/count_tokens`, { messages: [{ role: 'user', content }] });
+    expect(json['input_tokens']).toBeGreaterThan(40_000);
   });
 
   it('of a model that is nowhere is refused', async () => {

@@ -15,6 +15,7 @@ import { ANTHROPIC } from '../http/dialect.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { READ_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
+import { payerOf } from './compute-reads.ts';
 import { COMPUTE, READ_HEADERS } from './compute-shapes.ts';
 import { count } from './shapes.ts';
 
@@ -51,7 +52,7 @@ function countTokens({ config, callers, freeReads, compute }: Needs, route: Coun
     credentials: READ_CREDENTIALS,
     group: COMPUTE,
     description:
-      'Counts the prompt of a Messages request by the tokenizer of the model that it names. No model is called. A model whose tokenizer is not public is counted with o200k, so its provider may count differently.',
+      'Counts the prompt of a Messages request by the tokenizer of the model that it names; for `auto`, of the one that a call would be routed to now. No model is called. A model whose tokenizer is not public is counted with o200k, so its provider may count differently.',
     availability: 'live',
     dialect: ANTHROPIC,
     headers: READ_HEADERS,
@@ -68,8 +69,9 @@ function countTokens({ config, callers, freeReads, compute }: Needs, route: Coun
     errors: [...FREE_READ_ERRORS, 'model_not_found'],
     admit: callers.keyOf,
     async handle(call) {
-      await freeReads.admit(call);
-      return json({ input_tokens: await countMessageTokens(compute.pipeline, call.body as JsonObject) });
+      const payer = payerOf(await freeReads.admit(call));
+      const tokens = await countMessageTokens(compute.pipeline, call.body as JsonObject, payer);
+      return json({ input_tokens: tokens });
     },
   });
 }

@@ -270,17 +270,25 @@ function estimate({ compute, callers, freeReads, config, store }: Needs): Endpoi
     ],
     admit: callers.keyOf,
     async handle(call) {
-      const { key, ...agent } = await freeReads.admit(call);
-      const payer = key?.id ?? (agent.proved ? agent.did : null);
-      const name = payer === null ? DEVELOPMENT : callerAccount(payer);
-      const spenders = key === null ? [] : spendersOf(key);
-      const tier = tierOf(agent.did === null ? null : await store.ledger.member(agent.did));
-      const subject = agent.did ?? key?.id ?? DEVELOPMENT;
-      const estimator = { name, subject, key, spenders, did: agent.did, tier };
+      const client = await freeReads.admit(call);
+      const { did } = client;
+      const tier = tierOf(did === null ? null : await store.ledger.member(did));
+      const estimator = { ...payerOf(client), did, tier };
       const { pipeline } = compute;
       return json(await estimateChat(pipeline, readChatRequest(call.body, pipeline.catalogue), estimator));
     },
   });
+}
+
+/** Who would pay for a call of a client that asks about one. */
+export function payerOf({ key, did, proved }: Client) {
+  const payer = key?.id ?? (proved ? did : null);
+  return {
+    name: payer === null ? DEVELOPMENT : callerAccount(payer),
+    subject: did ?? key?.id ?? DEVELOPMENT,
+    key,
+    spenders: key === null ? [] : spendersOf(key),
+  };
 }
 
 const usageMembers = {
