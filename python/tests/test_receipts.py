@@ -79,6 +79,21 @@ def test_issue_signs_without_a_network() -> None:
     assert failures({**issued.receipt, "tier": "pro", "anchor_ref": "urn:anchor:x"}) == []
 
 
+def test_an_anchor_that_is_pending_says_until_when_and_how_to_get_it_afterwards() -> None:
+    issued = issue("ACME", 25, 1250.5, "did:web:b", SEED, issuer_did="did:svc:acme")
+    ref = "urn:anchor:pending:2026-06-01T13:00Z:1"
+    due = datetime(2026, 6, 1, 13, tzinfo=timezone.utc)
+
+    def detail(now: datetime) -> str:
+        checks = verify({**issued.receipt, "anchor_ref": ref}, now=now).checks
+        return next(check.detail for check in checks if check.name == "anchor")
+
+    pending = "Still pending: its root will be posted at 2026-06-01T13:00Z."
+    assert detail(due + timedelta(seconds=59)) == pending
+    fetch = f"Its root was due at 2026-06-01T13:00Z. Fetch /v1/anchor/{ref}."
+    assert detail(due + timedelta(seconds=60)) == fetch
+
+
 @pytest.mark.parametrize("key", [SEED, to_base64url(SEED), SIGNER])
 def test_issue_takes_a_seed_its_text_or_a_signer(key: Any) -> None:
     receipt = issue("ACME", 1, 1, "did:web:b", key).receipt

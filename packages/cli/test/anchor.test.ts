@@ -231,7 +231,7 @@ describe('tally verify --anchor', () => {
     const pending = { anchor_ref: 'urn:anchor:pending:2026-01-01T00:00Z:0', eta_seconds: 9 };
     for (const [text, message] of [
       [elsewhere, /The anchor proves nothing so far. .* list the log log\.example\. .*tally trust fetch/],
-      [JSON.stringify(pending), /The anchor proves nothing so far. Still pending/],
+      [JSON.stringify(pending), /The anchor proves nothing so far. Its root was due at 2026-01-01T00:00Z/],
     ] as const) {
       writeFileSync(at('nobody.json'), text);
       const { code, stderr } = await verify('--anchor', at('nobody.json'));

@@ -265,11 +265,18 @@ describe('clocks', () => {
       },
     ]);
     expect((await check(await sample('nano'))).checks.at(-1)).toMatchObject({ name: 'anchor', ok: null });
+    const due = Date.UTC(2026, 5, 1, 13);
     const pending = { ...(await sample('standard')), anchor_ref: 'urn:anchor:pending:2026-06-01T13:00Z:1' };
-    expect((await check(pending)).checks.at(-1)).toEqual({
+    expect((await check(pending, due + 59_999)).checks.at(-1)).toEqual({
       name: 'anchor',
       ok: null,
       detail: 'Still pending: its root will be posted at 2026-06-01T13:00Z.',
+    });
+    expect((await check(pending, due + 60_000)).checks.at(-1)).toEqual({
+      name: 'anchor',
+      ok: null,
+      detail:
+        'Its root was due at 2026-06-01T13:00Z. Fetch /v1/anchor/urn:anchor:pending:2026-06-01T13:00Z:1.',
     });
   });
 });

@@ -148,9 +148,9 @@ async function evaluate(family: Family, document: JsonObject, options: VerifyOpt
   const key = resolveKey(claims, trust);
   const contents = family.signed(document);
   const signed = canonicalBytes(contents);
-  const { transaction } = options;
+  const { now, transaction } = options;
   const { issuedAt } = claims;
-  const facts = { issuedAt, transaction, anchors: trust.anchors, engine };
+  const facts = { now, issuedAt, transaction, anchors: trust.anchors, engine };
   // An engine may verify several signatures at once.
   const [signature, anchor] = await Promise.all([
     signatureCheck(signed, claims.signature, key.publicKey, engine),
@@ -230,6 +230,7 @@ export function evidenceVerifier({
       const { anchors } = trust;
       const facts = {
         anchoredHash,
+        now,
         issuedAt: 0,
         transaction: undefined,
         anchors,

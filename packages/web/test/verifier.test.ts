@@ -273,7 +273,7 @@ describe('an anchor', () => {
     expect(await page.inputValue('#anchor')).toBe(anchor);
     await verifyText(page, receipt);
     expect(await anchorChecks(page)).toEqual(['anchor: null']);
-    expect(await page.textContent('#result .anchor')).toContain('Still pending');
+    expect(await page.textContent('#result .anchor')).toContain('Its root was due at');
     await context.close();
   });
 });

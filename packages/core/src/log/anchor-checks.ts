@@ -31,6 +31,8 @@ export interface AnchorTransaction {
 export interface AnchorFacts {
   /** 32 bytes. */
   readonly anchoredHash: Uint8Array;
+  /** Time of the verdict, in Unix milliseconds. */
+  readonly now: number;
   /** Time of issue that the receipt states, in Unix seconds. */
   readonly issuedAt: number;
   /** Transaction on the chain; null if the chain has none, undefined if the chain was not asked. */
@@ -43,7 +45,7 @@ export interface AnchorFacts {
 export interface AnchorVerdict {
   readonly checks: readonly Check[];
   /** Unix milliseconds at which the chain proves that the receipt existed; undefined where nothing does. */
-  readonly existedAt: number | undefined;
+  readonly existedAt?: number | undefined;
   /** The note that was given, be it good or not. */
   readonly checkpoint?: string | undefined;
 }

@@ -1,4 +1,5 @@
 import { TallyError } from '../errors.ts';
+import { isTreeSize } from '../merkle/subtree.ts';
 import { formatTimestamp, parseTimestamp } from '../time.ts';
 
 /** Parts of `urn:anchor:...`: where a leaf is to be posted, or where it was posted. `index` is its index in the log. */
@@ -27,8 +28,8 @@ export function shortId(index: number): string {
 
 /** @throws anchor_ref_invalid for every text that `shortId` would not write for an index in [0, 2^53) */
 export function parseShortId(text: string): number {
-  const index = /^[0-9a-z]{1,11}$/.test(text) ? Number.parseInt(text, 36) : Number.NaN;
-  if (!Number.isSafeInteger(index) || shortId(index) !== text) {
+  const index = Number.parseInt(text, 36);
+  if (!isTreeSize(index) || shortId(index) !== text) {
     throw new TallyError('anchor_ref_invalid', 'A short id is a leaf index in lower-case base 36.');
   }
   return index;
@@ -49,18 +50,13 @@ const anchoredSyntax =
 
 /** @throws anchor_ref_invalid for every text that `pendingRef` and `anchoredRef` would not write */
 export function parseAnchorRef(text: string): AnchorRef {
-  const [, minute, pendingId] = pendingSyntax.exec(text) ?? [];
-  if (minute !== undefined && pendingId !== undefined && parseTimestamp(`${minute}:00Z`) !== null) {
+  const [, minute = '', pendingId = ''] = pendingSyntax.exec(text) ?? [];
+  if (parseTimestamp(`${minute}:00Z`) !== null) {
     return { kind: 'pending', batchId: `${minute}Z`, index: parseShortId(pendingId) };
   }
-  const [, network, height, txHash, id] = anchoredSyntax.exec(text) ?? [];
+  const [, network = '', height, txHash = '', id = ''] = anchoredSyntax.exec(text) ?? [];
   const blockHeight = Number(height);
-  if (
-    network === undefined ||
-    txHash === undefined ||
-    id === undefined ||
-    !Number.isSafeInteger(blockHeight)
-  ) {
+  if (!Number.isSafeInteger(blockHeight)) {
     throw new TallyError(
       'anchor_ref_invalid',
       'Expected urn:anchor:pending:<batch_id>:<short_id> or urn:anchor:<network>:<block_height>:<tx_hash>:<short_id>.',

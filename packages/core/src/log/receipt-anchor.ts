@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../json/types.ts';
 import { orNull } from '../or-null.ts';
 import { type Check, type Family, failed, unchecked } from '../receipts/family.ts';
 import { isObject } from '../receipts/shape.ts';
+import { formatTimestamp } from '../time.ts';
 import { type AnchorFacts, type AnchorVerdict, checkAnchor } from './anchor-checks.ts';
 import { parseAnchorRef } from './anchor-ref.ts';
 import { readAnchoredResult } from './anchored.ts';
@@ -20,8 +21,8 @@ export async function assessAnchor(
   facts: Omit<AnchorFacts, 'anchoredHash'>,
 ): Promise<AnchorVerdict> {
   const anchor = given ?? receipt.anchor ?? null;
-  const batch = pendingBatch(anchor ?? receipt);
-  if (batch !== null) return stillPending(batch);
+  const pending = pendingCheck(anchor ?? receipt, facts.now);
+  if (pending !== null) return unproved(pending);
   if (anchor === null) return unproved(unchecked('anchor', 'No anchor proof was given.'));
   const anchoredHash = sha256(canonicalBytes(family.anchored(receipt)));
   return judgeResult(anchor, { ...facts, anchoredHash }, given !== undefined && given !== null);
@@ -29,8 +30,8 @@ export async function assessAnchor(
 
 /** Judges the anchored result that was given for a hash. A pending result proves nothing and contradicts nothing. */
 export async function assessAnchorOf(given: JsonValue, facts: AnchorFacts): Promise<AnchorVerdict> {
-  const batch = pendingBatch(given);
-  return batch === null ? judgeResult(given, facts, true) : stillPending(batch);
+  const pending = pendingCheck(given, facts.now);
+  return pending === null ? judgeResult(given, facts, true) : unproved(pending);
 }
 
 async function judgeResult(anchor: JsonValue, facts: AnchorFacts, isGiven: boolean): Promise<AnchorVerdict> {
@@ -48,15 +49,20 @@ async function judgeResult(anchor: JsonValue, facts: AnchorFacts, isGiven: boole
   }
 }
 
-const stillPending = (batch: string): AnchorVerdict =>
-  unproved(unchecked('anchor', `Still pending: its root will be posted at ${batch}.`));
+const unproved = (...checks: readonly Check[]): AnchorVerdict => ({ checks });
 
-const unproved = (...checks: readonly Check[]): AnchorVerdict => ({ checks, existedAt: undefined });
-
-/** The batch that a hash waits for, from a pending result or from a receipt's own reference; null if there is none. */
-function pendingBatch(value: JsonValue): string | null {
+/** Says what a pending result, or a receipt by its own reference, waits for; null if it waits for nothing. */
+function pendingCheck(value: JsonValue, now: number): Check | null {
   if (!isObject(value) || typeof value.anchor_ref !== 'string') return null;
   const { anchor_ref } = value;
   const ref = orNull(() => parseAnchorRef(anchor_ref));
-  return ref?.kind === 'pending' ? ref.batchId : null;
+  if (ref?.kind !== 'pending') return null;
+  const at = ref.batchId;
+  return unchecked(
+    'anchor',
+    // A batch is named to the minute, and is past once that minute is.
+    formatTimestamp(now) < at
+      ? `Still pending: its root will be posted at ${at}.`
+      : `Its root was due at ${at}. Fetch /v1/anchor/${anchor_ref}.`,
+  );
 }

@@ -173,7 +173,7 @@ def verify(
         verifier = evidence_verifier(now, known)
         behind, counts = family.assess_evidence(receipt, evidence, verifier)
         integrity_checks.append(behind)
-    facts = AnchorFacts(claims.issued_at, transaction, known.anchors)
+    facts = AnchorFacts(at, claims.issued_at, transaction, known.anchors)
     anchored = assess_anchor(family, receipt, given, facts)
     assessed = assess_issuer(claims, key.public_key, known, anchored.existed_at, family.key_purpose)
     pq_checks: list[Check] = []
@@ -240,7 +240,7 @@ class _EvidenceJudge:
         )
 
     def anchor(self, receipt_sha256: str, anchor: JsonObject) -> AssessedAnchor:
-        facts = AnchorFacts(0, NOT_ASKED, self.trust.anchors)
+        facts = AnchorFacts(unix_ms(self.now), 0, NOT_ASKED, self.trust.anchors)
         checks = assess_anchor_of(bytes.fromhex(receipt_sha256), anchor, facts).checks
         held = {one.name for one in checks if one.ok}
         return AssessedAnchor(_fault_in(checks), {"anchor", "anchor_checkpoint"} <= held)

@@ -61,6 +61,8 @@ NOT_ASKED: Final = NotAsked.TOKEN
 class AnchorFacts:
     """What is known when an anchor is checked."""
 
+    now: int
+    """When it is checked: Unix milliseconds."""
     issued_at: int
     """When the receipt says that it was issued: Unix seconds."""
     transaction: AnchorTransaction | NotAsked | None

@@ -8,6 +8,7 @@ from ..hashes import sha256
 from ..json_types import JsonObject, JsonValue
 from ..receipts.family import Check, Family, failed, unchecked
 from ..shape import is_object
+from ..timestamps import format_timestamp
 from .anchor_checks import AnchorFacts, AnchorVerdict, check_anchor
 from .anchor_ref import PendingRef, parse_anchor_ref
 from .anchored import read_anchored_result
@@ -22,9 +23,9 @@ def assess_anchor(
     is contradicted.
     """
     anchor = receipt.get("anchor") if given is None else given
-    batch = _pending_batch(receipt if anchor is None else anchor)
-    if batch is not None:
-        return _still_pending(batch)
+    pending = _pending_check(receipt if anchor is None else anchor, facts.now)
+    if pending is not None:
+        return _unproved(pending)
     if anchor is None:
         return _unproved(unchecked("anchor", "No anchor proof was given."))
     anchored_hash = sha256(canonical_bytes(family.anchored(receipt)))
@@ -36,9 +37,9 @@ def assess_anchor_of(anchored_hash: bytes, given: JsonValue, facts: AnchorFacts)
 
     One that is pending proves nothing and contradicts nothing.
     """
-    batch = _pending_batch(given)
-    if batch is not None:
-        return _still_pending(batch)
+    pending = _pending_check(given, facts.now)
+    if pending is not None:
+        return _unproved(pending)
     return _assess_result(given, anchored_hash, facts, is_given=True)
 
 
@@ -59,17 +60,12 @@ def _assess_result(
     return check_anchor(result, ref, anchored_hash, facts)
 
 
-def _still_pending(batch: str) -> AnchorVerdict:
-    detail = f"Still pending: its root will be posted at {batch}."
-    return _unproved(unchecked("anchor", detail))
-
-
 def _unproved(*checks: Check) -> AnchorVerdict:
     return AnchorVerdict(checks)
 
 
-def _pending_batch(value: JsonValue) -> str | None:
-    """The batch that a pending result, or a receipt by its own reference, waits for."""
+def _pending_check(value: JsonValue, now: int) -> Check | None:
+    """Says what a pending result, or a receipt by its own reference, waits for."""
     reference = value.get("anchor_ref") if is_object(value) else None
     if not isinstance(reference, str):
         return None
@@ -77,4 +73,10 @@ def _pending_batch(value: JsonValue) -> str | None:
         ref = parse_anchor_ref(reference)
     except TallyError:
         return None
-    return ref.batch_id if isinstance(ref, PendingRef) else None
+    if not isinstance(ref, PendingRef):
+        return None
+    at = ref.batch_id
+    # A batch is named to the minute, and is past once that minute is.
+    if format_timestamp(now) < at:
+        return unchecked("anchor", f"Still pending: its root will be posted at {at}.")
+    return unchecked("anchor", f"Its root was due at {at}. Fetch /v1/anchor/{reference}.")
