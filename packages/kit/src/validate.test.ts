@@ -62,6 +62,43 @@ describe('refusals', () => {
     expect(refusal(value)).toEqual({ code, field, message: expect.stringMatching(message) });
   });
 
+  const unions = z.strictObject({
+    input: z.union([z.string(), z.array(z.string()).max(2), z.array(z.int()).max(2)]).optional(),
+    months: z.union([z.literal(1), z.literal(12)]).optional(),
+    content: z
+      .union([
+        z.string(),
+        z.array(
+          z.union([
+            z.looseObject({ type: z.literal('text'), text: z.string() }),
+            z.looseObject({ type: z.literal('file'), file: z.looseObject({}) }),
+            z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
+          ]),
+        ),
+        z.null(),
+      ])
+      .optional(),
+  });
+
+  it.each<[JsonValue, string, string, RegExp]>([
+    [{ input: ['a', 'b', 'c'] }, 'invalid_field', 'input', /^input: too big/],
+    [{ input: [1, 2, 3] }, 'invalid_field', 'input', /^input: too big/],
+    [{ input: ['a', 2] }, 'invalid_field', 'input[1]', /expected string/],
+    [{ months: 2 }, 'invalid_field', 'months', /^months: expected 1 or 12\.$/],
+    [
+      { content: [{ type: 'zz' }] },
+      'invalid_field',
+      'content[0].type',
+      /^content\[0\]\.type: expected "text", "file" or "refusal"\.$/,
+    ],
+    [{ content: [{}] }, 'missing_field', 'content[0].type', /required/],
+    [{ content: [{ type: 'refusal' }] }, 'missing_field', 'content[0].refusal', /required/],
+  ])('of a union blame what is wrong: %j', (value, code, field, message) => {
+    expect(() => validate(unions, value)).toThrow(
+      expect.objectContaining({ code, field, message: expect.stringMatching(message) }),
+    );
+  });
+
   it('does not take an inherited name for a present one', () => {
     const inherited = z.strictObject({ toString: z.string() });
     expect(() => validate(inherited, {})).toThrow(expect.objectContaining({ code: 'missing_field' }));

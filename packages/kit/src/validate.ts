@@ -53,7 +53,7 @@ function toError(issues: readonly Issue[], value: JsonValue, prefix: Steps): Tal
   const steps = [...prefix, ...(issue.path as Steps)];
   if (issue.code === 'unrecognized_keys') return unknownField(issue, steps);
   if (issue.code === 'invalid_union' && issue.errors.length > 0)
-    return toError(closest(issue.errors), value, steps);
+    return toError(otherLiterals(issue.errors) ?? closest(issue.errors), value, steps);
   const field = formatPath(steps);
   if (lookUp(value, steps) === undefined) {
     return new TallyError('missing_field', `${named(field)} is required.`, { field });
@@ -71,8 +71,28 @@ function unknownField(issue: z.core.$ZodIssueUnrecognizedKeys, steps: Steps): Ta
   return new TallyError('unknown_field', `${named(field)} is not known.${hint} ${list}`, { field });
 }
 
-/** The issues of the union's branch that the value got furthest into. */
-function closest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
+type Branches = readonly (readonly Issue[])[];
+
+/** Where every branch of a union wants another value in the same place: one issue that lists them all; else null. */
+function otherLiterals(branches: Branches): readonly Issue[] | null {
+  const literals = branches.flatMap((issues) => issues.find(({ code }) => code === 'invalid_value') ?? []);
+  const places = new Set(literals.map(({ path }) => path.join('.')));
+  const [first] = literals;
+  if (first === undefined || literals.length < branches.length || places.size > 1) return null;
+  const values = literals.flatMap((one) => (one.code === 'invalid_value' ? one.values.map(asJson) : []));
+  return [{ ...first, message: `expected ${ALTERNATIVES.format(values)}` }];
+}
+
+const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const asJson = (value: unknown): string => JSON.stringify(value);
+
+/** Codes of issues with a value of the right type. */
+const OF_THE_TYPE: ReadonlySet<string> = new Set(['too_big', 'too_small', 'custom']);
+
+/** The issues of the union's branch whose type the value has, or else of the one that it got furthest into. */
+function closest(branches: Branches): readonly Issue[] {
+  const typed = branches.find((issues) => issues.every(({ code }) => OF_THE_TYPE.has(code)));
+  if (typed !== undefined) return typed;
   const depth = (branch: readonly Issue[]): number => Math.max(...branch.map((issue) => issue.path.length));
   return [...branches].sort((a, b) => depth(b) - depth(a) || a.length - b.length)[0] ?? [];
 }
