@@ -20,6 +20,21 @@ describe('verify', () => {
   });
   afterAll(() => service.close());
 
+  it('names a member that is not known beside a receipt', async () => {
+    const body = `{"receipt":${receipts[0]},"evidense":[]}`;
+    for (const path of [ONE, MANY]) {
+      const reply = await service.post(path, body);
+      expectProblem(reply, 'unknown_field', 'evidense');
+      expect(reply.json.detail).toContain('receipt, evidence, anchor');
+    }
+    expectProblem(
+      await service.post(MANY, `{"receipts":[${receipts[0]},${body}]}`),
+      'unknown_field',
+      'receipts[1].evidense',
+    );
+    expectProblem(await service.post(ONE, '{"receipt":{},"evidense":[]}'), 'not_a_receipt');
+  });
+
   it.each([ONE, MANY])('%s takes a receipt alone and wrapped', async (path) => {
     for (const receipt of receipts) {
       for (const body of [

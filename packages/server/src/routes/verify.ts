@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { API_KEY_ERRORS } from '@tallystick/callers';
 import {
+  familyOf,
   isObject,
   type JsonObject,
   type JsonValue,
@@ -191,6 +192,7 @@ async function verifyOne(
   path = '',
 ): Promise<Verification> {
   const { receipt, evidence, anchor } = unwrap(document, path);
+  if (isObject(document)) refuseStray(document, path);
   const carried = isObject(receipt) ? receipt.anchor : undefined;
   return verifyParsed(receipt, {
     now: clock(),
@@ -201,6 +203,17 @@ async function verifyOne(
     anchor,
     transaction: await ownTransaction(store, trust.anchors(), anchor ?? carried ?? null),
   });
+}
+
+/** @throws unknown_field for what is not a receipt itself, but has one beside members that a wrapper does not have */
+function refuseStray(document: JsonObject, path: string): void {
+  const { receipt } = document;
+  if (!isObject(receipt) || familyOf(document) !== null || familyOf(receipt) === null) return;
+  const stray = Object.keys(document).find((name) => !WRAPPER.has(name));
+  if (stray === undefined) return;
+  const field = `${path}${stray}`;
+  const message = `${field} is not known beside a receipt. Known fields: ${[...WRAPPER].join(', ')}.`;
+  throw new TallyError('unknown_field', message, { field });
 }
 
 interface Unwrapped {
