@@ -62,6 +62,11 @@ describe('members', () => {
     expect(await leaderboard(store, 5)).toEqual([{ rank: 1, ...registered }]);
   });
 
+  it.each(['did:svc:anonymous', 'did:key:z6MkNobody', 'me'])('refuse %s', async (nobody) => {
+    const refused = registerMember(store, { did: nobody, handle: null, now: 1_800_000_000_000 });
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_did', field: 'did' });
+  });
+
   it('refuse what is no DID or handle, and a handle of another', async () => {
     const register = (handle: string, other = 'did:web:other.example') =>
       registerMember(store, { did: other, handle, now: 0 });

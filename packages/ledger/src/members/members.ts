@@ -1,4 +1,4 @@
-import { formatTimestamp, parseDid, TallyError } from '@tallystick/core';
+import { formatTimestamp, parseDid, publicKeyOfDidKey, TallyError } from '@tallystick/core';
 import type { LedgerStore, Member } from '../ledger-store.ts';
 import { jobsToNextTier, type MemberTier, SPREAD_PERCENT, tierOf } from './tiers.ts';
 
@@ -37,7 +37,7 @@ export async function registerMember(
   { ledger }: Ledger,
   { did, handle, now }: { readonly did: string; readonly handle: string | null; readonly now: number },
 ): Promise<MemberDocument> {
-  parseDid(did);
+  assertDidOfSomebody(did);
   if (handle !== null) assertHandle(handle);
   const member = await ledger.registerMember({ did, handle, at: Math.floor(now / 1000) });
   if (member !== 'handle_taken') return memberDocument(member);
@@ -81,6 +81,23 @@ function memberDocument(member: Member): MemberDocument {
     jobs,
     jobs_to_next_tier: jobsToNextTier(jobs),
   };
+}
+
+/** The DID that receipts name where a caller names none. */
+const ANONYMOUS = 'did:svc:anonymous';
+
+/** @throws invalid_did for a DID that nobody can prove to be theirs */
+function assertDidOfSomebody(did: string): void {
+  try {
+    if (parseDid(did).method === 'key') publicKeyOfDidKey(did);
+  } catch (cause) {
+    if (!(cause instanceof TallyError)) throw cause;
+    throw new TallyError('invalid_did', cause.message, { field: 'did', cause });
+  }
+  if (did === ANONYMOUS)
+    throw new TallyError('invalid_did', `${ANONYMOUS} stands for nobody, and can’t be registered.`, {
+      field: 'did',
+    });
 }
 
 function assertHandle(handle: string): void {
