@@ -1,4 +1,5 @@
 import { formatTimestamp, TallyError } from '@tallystick/core';
+import { Refusal } from '@tallystick/kit';
 import { callerAccount, formatUsdc, type LedgerStore } from '@tallystick/ledger';
 import { apiKeyHasher, type Grant, newApiKey } from './api-key.ts';
 import type { ApiKeyRow, ApiKeyStore } from './api-key-store.ts';
@@ -62,9 +63,10 @@ export function ownerOf({ key, did, proved }: Pick<Caller, 'key' | 'did' | 'prov
       `${key.id} may not manage the keys of its account. Use a key that may (manages), or sign as the DID that owns the account.`,
     );
   if (proved && did !== null) return { id: did, tier: null };
-  throw new TallyError(
+  throw new Refusal(
     'api_key_missing',
     'Only the owner of an account manages its keys: send Authorization: Bearer k_…, or sign as its DID (RFC 9421; see spec/identity.md).',
+    { bearer: 'missing' },
   );
 }
 

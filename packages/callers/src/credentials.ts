@@ -94,7 +94,7 @@ const REFUSALS: Readonly<
   Record<KeyKind, { readonly missing: string; readonly other: (id: string, grant: Grant) => Refusal }>
 > = {
   apiKey: {
-    missing: 'Anchoring needs an API key: send it as Authorization: Bearer k_….',
+    missing: 'This needs an API key: send it as Authorization: Bearer k_….',
     other: (id, grant) => {
       if (grant === 'calls') return invalid(`${id} was made by a DID: it pays for calls, and can’t anchor.`);
       const opens = grant === 'partner' ? 'the pilots' : '/tenants/{id}/ only';

@@ -74,6 +74,21 @@ describe.each(DATABASES)('API keys on %s', (database) => {
   });
 });
 
+it.each([
+  ['GET', '/v1/keys'],
+  ['POST', '/v1/keys'],
+  ['POST', '/v1/receipt/corrections'],
+])('%s %s says how to authorize, and nothing of anchoring', async (method, path) => {
+  service = await startTestService();
+  const reply = await service.request(path, {
+    method,
+    ...(method === 'POST' && { headers: { 'content-type': 'application/json' }, body: '{}' }),
+  });
+  expectProblem(reply, 'api_key_missing');
+  expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+  expect(reply.json.detail).not.toContain('nchor');
+});
+
 describe('a request', () => {
   it('without a key is told to send one', async () => {
     service = await startTestService();

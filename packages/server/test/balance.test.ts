@@ -292,6 +292,7 @@ describe('a withdrawal', () => {
     await credit(5n * USDC);
     const body = { address: ADDRESS, amount: '2' };
     const unproved = await service.post('/v1/balance/withdrawals', body, { 'x-agent-did': signer.keyId });
+    expect(unproved.headers.get('www-authenticate')).toBe('Bearer');
     expectProblem(unproved, 'signature_invalid');
     expectProblem(
       await service.get('/v1/balance/withdrawals', { 'x-agent-did': signer.keyId }),

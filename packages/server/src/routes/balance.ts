@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { AGENT_HEADERS, CALLER_ERRORS, carriesSignature, ownerOf } from '@tallystick/callers';
 import { formatTimestamp, TallyError } from '@tallystick/core';
 import { money } from '@tallystick/inference';
-import { idempotencyClaim, type ReceivedBody } from '@tallystick/kit';
+import { idempotencyClaim, type ReceivedBody, Refusal } from '@tallystick/kit';
 import { formatUsdc, parseUsdc, type StatementLine } from '@tallystick/ledger';
 import { openQuote, type PayoutRow, requestWithdrawal, toNanoUsdc } from '@tallystick/payments';
 import { json } from '../http/answer.ts';
@@ -348,10 +348,11 @@ async function provedDid({ callers }: Pick<Services, 'callers'>, call: ReceivedB
   throw unsigned();
 }
 
-function unsigned(): TallyError {
-  return new TallyError(
+function unsigned(): Refusal {
+  return new Refusal(
     'signature_invalid',
     'Only the DID itself may withdraw: sign the request as that DID (RFC 9421; see spec/identity.md).',
+    { bearer: 'missing' },
   );
 }
 
