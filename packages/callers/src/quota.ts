@@ -38,7 +38,7 @@ export async function countReceipt(
 }
 
 /**
- * Places hashes (32 bytes each) in the log and counts those that it did not have: all of them, or none.
+ * Places hashes (32 bytes each) in the log and counts those that it did not have: all of them, or none. Notes what is left.
  * @throws quota_exceeded, with `Retry-After`; anchor_unavailable, unavailable
  */
 export async function acceptHashes(
@@ -55,7 +55,11 @@ export async function acceptHashes(
     owner: callerAccount(key.owner),
     key: key.id,
   });
-  if (outcome.kind === 'accepted') return outcome.results;
+  const { used } = outcome;
+  if (outcome.kind === 'accepted') {
+    if (month !== null && used !== undefined) incoming.note(usedOf(month, used, now));
+    return outcome.results;
+  }
   if (month === null) throw new Error('A log without a quota reported that a quota was used up.');
   throw exceeded(incoming, month, outcome, now);
 }

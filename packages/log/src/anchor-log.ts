@@ -12,11 +12,11 @@ interface PendingResult {
 export type AnchorResult = PendingResult | AnchoredResult;
 
 /**
- * The state of each hash, in the order of the hashes, once all are accepted; or how much of the quota is used, where it
- * does not suffice.
+ * The state of each hash, in the order of the hashes, once all are accepted, or none where the quota does not suffice; and
+ * how much of the quota is used, if there is one.
  */
 type AnchorOutcome =
-  | { readonly kind: 'accepted'; readonly results: readonly AnchorResult[] }
+  | { readonly kind: 'accepted'; readonly results: readonly AnchorResult[]; readonly used?: number }
   | { readonly kind: 'over_quota'; readonly used: number; readonly requested: number };
 
 export interface LogStatus {

@@ -58,9 +58,9 @@ export interface PostingPage {
   readonly size?: number | null;
 }
 
-/** One leaf per hash, in their order; or, past the quota, no leaf and nothing counted. */
+/** One leaf per hash, in their order; or, past the quota, no leaf and nothing counted. `used` is of the quota, if there is one. */
 export type AcceptOutcome =
-  | { readonly kind: 'accepted'; readonly leaves: readonly Leaf[] }
+  | { readonly kind: 'accepted'; readonly leaves: readonly Leaf[]; readonly used?: number }
   | { readonly kind: 'over_quota'; readonly used: number; readonly requested: number };
 
 /** Name, key and chain of a log. Written once, at the first start. */

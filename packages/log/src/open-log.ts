@@ -162,7 +162,8 @@ export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogP
       }
       const outcome = await store.accept({ hashes, batchAt: nextPostingAt(), quota, ...list });
       if (outcome.kind === 'over_quota') return outcome;
-      return { kind: 'accepted', results: await results.ofAll(outcome.leaves, clock()) };
+      const { leaves, ...counted } = outcome;
+      return { ...counted, results: await results.ofAll(leaves, clock()) };
     },
     async find(hash) {
       const leaf = await store.findLeaf(hash);

@@ -71,7 +71,11 @@ function place(
       known.set(key, leaf);
       added.push(leaf);
     }
-    return { kind: 'accepted', leaves: hashes.flatMap((hash) => known.get(keyOf(hash)) ?? []) };
+    return {
+      kind: 'accepted',
+      leaves: hashes.flatMap((hash) => known.get(keyOf(hash)) ?? []),
+      ...(quota !== null && { used: used.get(quota.counter) ?? 0 }),
+    };
   });
   return { outcomes, added, nextIndex, batchFloor };
 }
