@@ -234,6 +234,19 @@ describe.each(DATABASES)('lists on %s', (database) => {
     expect([reply.status, reply.json]).toMatchObject([422, { code, field }]);
   });
 
+  it('refuse a profile that there is not, and name those that there are', async () => {
+    const paths = ['/v1/receipts', '/v1/receipts/counts', `/tenants/${tenant.id}/receipts`];
+    for (const path of paths) {
+      const refused = await service.get(
+        `${path}?profile=zz`,
+        path.includes('tenants') ? tenant.headers : one,
+      );
+      expectProblem(refused, 'invalid_field', 'profile');
+      expect(refused.json.detail).toMatch(/"nano".*"standard".*"metering"/);
+    }
+    expect((await service.get('/v1/receipts?profile=metering', one)).status).toBe(200);
+  });
+
   it('refuse the cursor of another list, strangers, and the path of another tenant', async () => {
     const { json } = await service.get('/v1/receipts?limit=1', one);
     const mixed = await service.get(`/v1/log/leaves?cursor=${cursorIn(json)}`);

@@ -22,6 +22,7 @@ interface WholeLimits extends Pick<BodyLimits, 'stallMs' | 'wholeMs'> {
 /**
  * Reads the request's JSON, checked as raw bytes, and those bytes, which a message signature covers. At most
  * `limits.bytes` are held in memory, whatever Content-Length says and however the body is framed.
+ * @param otherwise another media type that the endpoint takes, for the refusal of a third one
  * @throws unsupported_media_type for a content type that is not JSON, or an encoded body
  * @throws body_too_large past `limits.bytes`
  * @throws request_timeout when it comes too slowly; client_closed when the client hangs up before its end
@@ -30,8 +31,9 @@ interface WholeLimits extends Pick<BodyLimits, 'stallMs' | 'wholeMs'> {
 export async function readJson(
   c: AppContext,
   limits: WholeLimits,
+  otherwise?: string,
 ): Promise<{ raw: Uint8Array; json: JsonValue }> {
-  requireJson(c);
+  requireJson(c, otherwise);
   if (Number(header(c, 'content-length') ?? 0) > limits.bytes) throw tooLarge(limits.bytes);
   const incoming = incomingOf(c);
   if (incoming === undefined) {
@@ -118,12 +120,13 @@ function inviteBody(c: AppContext): void {
 
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json[ \t]*(?:;|$)/i;
 
-function requireJson(c: AppContext): void {
+function requireJson(c: AppContext, otherwise?: string): void {
   const type = header(c, 'content-type');
   if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) {
+    const or = otherwise === undefined ? '' : ` or ${otherwise}`;
     throw new TallyError(
       'unsupported_media_type',
-      'Send the body as JSON with Content-Type: application/json.',
+      `Send the body as JSON with Content-Type: application/json${or}.`,
     );
   }
   requireIdentity(c);

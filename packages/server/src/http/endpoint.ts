@@ -156,7 +156,7 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
         return stream.handle({ ...exchange, ...place, chunks: bodyChunks(c, frame.bodies) });
       }
       const bytes = definition.maxBodyBytes ?? frame.maxBodyBytes;
-      const read = definition.body && (await readJson(c, { ...frame.bodies, bytes }));
+      const read = definition.body && (await readJson(c, { ...frame.bodies, bytes }, stream?.mediaType));
       const body = definition.body && read && validate(definition.body, read.json, namesOf(definition.query));
       const rawBody = read?.raw ?? NO_BYTES;
       const bodyText = (): string => new TextDecoder().decode(rawBody);

@@ -8,7 +8,7 @@ import {
   TENANT_HEADERS,
   tenantOf,
 } from '@tallystick/callers';
-import { formatTimestamp } from '@tallystick/core';
+import { formatTimestamp, KEPT } from '@tallystick/core';
 import { formatUsdc, parseUsdc, tenantAccount } from '@tallystick/ledger';
 import type { ListedReceipt, ReceiptFilters } from '@tallystick/receipts';
 import { type Answer, json } from '../http/answer.ts';
@@ -80,7 +80,10 @@ const usdcText = (description: string) => z.string().optional().openapi({ descri
 const receiptFilters = {
   did: filter('The agent that the receipt names.'),
   key: filter('The id of the API key that it was made with.'),
-  profile: filter('The profile of the receipt, or `metering`.'),
+  profile: z
+    .enum(KEPT.map(({ name }) => name))
+    .optional()
+    .openapi({ description: 'The profile of the receipt, or `metering`.' }),
   purpose: filter('The purpose that the receipt states, in full.'),
   model: filter('The model of the call that it is of.'),
   receipt_id: filter('The id of the receipt.'),

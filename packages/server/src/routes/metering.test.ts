@@ -284,6 +284,9 @@ describe('lines', () => {
     const refused = 'unsupported_media_type';
     expectProblem(await service.post(PATH, text, { ...NDJSON, 'content-encoding': 'gzip' }), refused);
     expectProblem(await service.post(PATH, text, { 'content-type': 'application/x-ndjsonp' }), refused);
+    const plain = await service.post(PATH, text, { 'content-type': 'text/plain' });
+    expectProblem(plain, refused);
+    expect(plain.json.detail).toMatch(/application\/json or application\/x-ndjson/);
     expectProblem(await service.post('/v1/receipt/free', text, NDJSON), refused);
   });
 
