@@ -238,7 +238,7 @@ describe('size', () => {
     const longest = await emit('nano', { input: 'x', agent_did: `did:web:a${'b'.repeat(room)}` });
     expect(longest.text.length).toBe(600);
     const refused = await send('nano', { input: 'x', agent_did: `did:web:a${'b'.repeat(room + 1)}` });
-    expectProblem(refused, 'receipt_too_large');
+    expectProblem(refused, 'receipt_too_large', 'agent_did');
     expect(refused.json.detail).toContain('600');
   });
 
@@ -248,7 +248,7 @@ describe('size', () => {
     const longest = await emit('standard', { input: 'x', purpose: 'p'.repeat(room) });
     expect(longest.text.length).toBe(3072);
     const refused = await send('standard', { input: 'x', purpose: 'p'.repeat(room + 1) });
-    expectProblem(refused, 'receipt_too_large');
+    expectProblem(refused, 'receipt_too_large', 'purpose');
     expect(refused.json.detail).toContain('3072');
     expectProblem(
       await send('standard', {
@@ -257,6 +257,7 @@ describe('size', () => {
         purpose: 'p'.repeat(400),
       }),
       'receipt_too_large',
+      'agent_did',
     );
     expect((await emit('pq', { input: 'x', purpose: 'p'.repeat(room + 1) })).text.length).toBeGreaterThan(
       3072,

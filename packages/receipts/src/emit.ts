@@ -15,7 +15,7 @@ import {
 } from '@tallystick/core';
 import { type LedgerStore, type MemberTier, tierOf } from '@tallystick/ledger';
 import type { Draft } from './issue.ts';
-import { draft, type SigningContext } from './mint.ts';
+import { draft, namingLongest, type SigningContext } from './mint.ts';
 
 /** What a caller asks to be receipted: exactly one of `payload`, `input` and `payload_sha256`. */
 export interface EmitRequest {
@@ -81,8 +81,21 @@ export async function signProfile(
     sealedEvidenceRef: request.sealed_evidence_ref ?? null,
     auditorVerifier: request.auditor_verifier ?? false,
   };
-  return draft(context, profile, (issuance) =>
-    emitReceipt(profile, facts, issuance, context.issuer.signer('receipt'), context.issuer.pqSigner()),
+  const { purpose, content_type, sealed_evidence_ref, settlement_reference: settled } = request;
+  const texts = {
+    [request.agent_did === undefined ? 'X-Agent-DID' : 'agent_did']: agentDid,
+    purpose,
+    content_type,
+    sealed_evidence_ref,
+    'seal.seal_id': request.seal?.seal_id,
+    'settlement_reference.rail': settled?.rail,
+    'settlement_reference.asset': settled?.asset,
+    'settlement_reference.tx': settled?.tx,
+  };
+  return namingLongest(texts, () =>
+    draft(context, profile, (issuance) =>
+      emitReceipt(profile, facts, issuance, context.issuer.signer('receipt'), context.issuer.pqSigner()),
+    ),
   );
 }
 

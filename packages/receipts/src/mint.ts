@@ -6,6 +6,7 @@ import {
   mintEnvelope,
   type Profile,
   receiptId,
+  TallyError,
   termsOf,
 } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
@@ -57,7 +58,27 @@ export function signEnvelope(context: SigningContext, mint: FreeMint): Promise<D
     response: { hash: responseHash ?? null, sealed: responseSealed ?? null },
     settlement: { chain: null, asset: null, tx: null },
   };
-  return draft(context, 'env', (issuance) => mintEnvelope(facts, issuance, context.issuer.signer('receipt')));
+  return namingLongest({ purpose: mint.purpose, 'X-Agent-DID': mint.origin }, () =>
+    draft(context, 'env', (issuance) => mintEnvelope(facts, issuance, context.issuer.signer('receipt'))),
+  );
+}
+
+/**
+ * Signs; where the receipt would be too large, the refusal names the longest of the caller's texts.
+ * @param texts by their fields
+ */
+export async function namingLongest(
+  texts: Readonly<Record<string, string | null | undefined>>,
+  sign: () => Promise<Draft>,
+): Promise<Draft> {
+  try {
+    return await sign();
+  } catch (error) {
+    if (!(error instanceof TallyError && error.code === 'receipt_too_large')) throw error;
+    const lengths = Object.entries(texts).map(([field, text]) => ({ field, length: text?.length ?? 0 }));
+    const [longest] = lengths.toSorted((a, b) => b.length - a.length);
+    throw new TallyError(error.code, error.message, { field: longest?.field, cause: error });
+  }
 }
 
 const DAY = 86_400;

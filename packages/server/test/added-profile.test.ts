@@ -56,7 +56,7 @@ describe('a profile that is added to the registry', () => {
     const { json } = await service.post('/v1/receipt/verify', { ...receipt, priority: 10 });
     expect(json).toMatchObject({ valid: false, checks: [{ name: 'format', ok: false }, {}] });
     const refusal = await service.post(EMIT, { input: 'x', purpose: 'p'.repeat(900) });
-    expectProblem(refusal, 'receipt_too_large');
+    expectProblem(refusal, 'receipt_too_large', 'purpose');
     expect(refusal.text).toContain('the limit is 1000 bytes. Shorten the purpose.');
   });
 

@@ -123,9 +123,11 @@ export async function mintEnvelope(
   const after = `,"v":"${ENVELOPE_VERSION}"}`;
   const svc = toBase64url(await signer.sign(utf8(before + after)));
   const receipt = `${before},"signatures":${canonicalize({ operator: null, requester: null, svc })}${after}`;
-  assertSize(standard, receipt, { reserve: 2 * COUNTER_SIGNATURE_GROWTH });
+  assertSize(LIMIT, receipt, { reserve: 2 * COUNTER_SIGNATURE_GROWTH });
   return receipt;
 }
+
+const LIMIT = { ...standard, remedy: 'Shorten the texts that you gave (DID, purpose).' };
 
 /** What a counter-signature adds to the JCS text: 86 characters in quotes in place of `null`. */
 const COUNTER_SIGNATURE_GROWTH = 84;
