@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import Iterator
+import json
+import struct
+import zlib
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import anthropic
@@ -12,7 +15,7 @@ import httpx
 import httpx2
 import openai
 import pytest
-from support import serve, upstream, with_node
+from support import VECTORS, serve, upstream, with_node
 
 from tallystick import (
     AgentAuth,
@@ -224,6 +227,141 @@ def test_errors_and_other_answers_pass_unreported(front: str) -> None:
     assert reports == []
 
 
+CALL = next(
+    one
+    for one in json.loads((VECTORS / "calls-chat.json").read_text())
+    if one["name"] == "in one piece"
+)
+GENUINE: bytes = CALL["response"].encode()
+FORGED = b'{"object":"chat.completion","choices":[]}'
+
+
+def compressed(data: bytes, window: int) -> bytes:
+    """``data`` as raw deflate (window -15) or zlib (15)."""
+    compressor = zlib.compressobj(wbits=window)
+    return compressor.compress(data) + compressor.flush()
+
+
+def commented(data: bytes, comment: bytes) -> bytes:
+    """``data`` as gzip, with a comment (RFC 1952, FCOMMENT), which is read if it is not inflated.
+
+    The line feeds end what of the header would come before a stream.
+    """
+    head = b"\x1f\x8b\x08\x10" + bytes(5) + b"\xff\n\n" + comment + b"\0"
+    return head + compressed(data, -15) + struct.pack("<II", zlib.crc32(data), len(data))
+
+
+class Body(
+    httpx.SyncByteStream, httpx.AsyncByteStream, httpx2.SyncByteStream, httpx2.AsyncByteStream
+):
+    """A body that the library has not read before."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self._data[:1]
+        yield self._data[1:100]
+        yield self._data[100:]
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self:
+            yield chunk
+
+
+GZIP = gzip.compress(GENUINE)
+STREAM = next(
+    one["response"].encode()
+    for one in json.loads((VECTORS / "calls-chat.json").read_text())
+    if one["name"] == "stream"
+)
+
+
+@LIBRARIES
+@pytest.mark.parametrize(
+    ("encodings", "body", "valid"),
+    [
+        (["gzip, gzip"], gzip.compress(commented(FORGED, STREAM)), False),
+        (["gzip", "gzip"], gzip.compress(commented(FORGED, STREAM)), False),
+        (["gzip, gzip"], gzip.compress(GZIP), True),
+        (["gzip", "Identity"], GZIP, True),
+        ([" GZip "], GZIP, True),
+        (["identity"], GENUINE, True),
+        ([""], GENUINE, True),
+        ([""], GZIP, False),
+        (["x-gzip"], GZIP, False),
+        (["br"], GENUINE, None),
+        (["zstd"], GENUINE, None),
+        (["gzip"], GENUINE, False),
+        (["gzip"], GZIP + b"trailing", True),
+        (["gzip"], GZIP + gzip.compress(FORGED), None),
+        (["gzip"], gzip.compress(GENUINE[:50]) + gzip.compress(GENUINE[50:]), None),
+        (["gzip"], compressed(GENUINE, 15), False),
+        (["deflate"], compressed(GENUINE, 15), True),
+        (["deflate"], compressed(GENUINE, -15), None),
+        (["deflate"], GZIP, False),
+    ],
+)
+def test_what_is_verified_is_what_the_reader_reads(
+    library: Any, encodings: list[str], body: bytes, valid: bool | None
+) -> None:
+    """``valid`` is ``None`` where it depends on the library."""
+    reports: list[CallReport] = []
+
+    def answer(_: Any) -> Any:
+        headers = [
+            ("x-receipt-id", "r_env_1"),
+            ("content-length", str(len(body))),
+            *(("content-encoding", one) for one in encodings),
+        ]
+        return library.Response(200, headers=headers, stream=Body(body))
+
+    def said(library_reads: bytes) -> None:
+        found = reports.pop().verdict.valid
+        assert found == (library_reads in (GENUINE, STREAM))
+        assert valid in (found, None)
+
+    async def read() -> bytes:
+        transport = AsyncReceiptTransport(library.MockTransport(answer), on_call=reports.append)
+        async with library.AsyncClient(transport=transport) as client:
+            found: bytes = (await client.post("https://a.example", content=CALL["request"])).content
+            return found
+
+    transport = ReceiptTransport(library.MockTransport(answer), on_call=reports.append)
+    with library.Client(transport=transport) as client:
+        try:
+            said(client.post("https://a.example", content=CALL["request"]).content)
+        except library.DecodingError:
+            said(b"")
+    try:
+        said(asyncio.run(read()))
+    except library.DecodingError:
+        said(b"")
+
+
+@LIBRARIES
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "Application/JSON", "text/plain", None]
+)
+def test_a_request_is_verified_whatever_type_it_says(
+    library: Any, content_type: str | None
+) -> None:
+    reports: list[CallReport] = []
+    headers = {} if content_type is None else {"content-type": content_type}
+
+    def answer(_: Any) -> Any:
+        return library.Response(200, headers={"x-receipt-id": "r_env_1"}, content=GENUINE)
+
+    transport = ReceiptTransport(library.MockTransport(answer), on_call=reports.append)
+    with library.Client(transport=transport) as client:
+        for content in (CALL["request"], b"{}", iter([b"{", b"}"]), b"no JSON", b""):
+            client.post("https://a.example", content=content, headers=headers)
+        client.post("https://a.example", files={"one": b"{}"})
+    assert [one.verdict.valid for one in reports] == [True, *[False] * 5]
+    for report in reports[1:]:
+        assert [one.name for one in report.verdict.checks if one.ok is False] == ["request"]
+
+
 @pytest.mark.parametrize("stop", [None, 40])
 def test_a_compressed_answer_and_one_that_breaks_off(stop: int | None) -> None:
     reports: list[CallReport] = []
@@ -235,8 +373,7 @@ def test_a_compressed_answer_and_one_that_breaks_off(stop: int | None) -> None:
             if stop is not None:
                 raise httpx.ReadError("The connection broke.")
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        assert request.headers["accept-encoding"] == "gzip, deflate"
+    def answer(_: httpx.Request) -> httpx.Response:
         headers = {"x-receipt-id": "r_env_1", "content-encoding": "gzip"}
         return httpx.Response(200, headers=headers, stream=Broken())
 

@@ -6,11 +6,9 @@ For the clients of OpenAI, Anthropic and others whose base URL is the service's.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import contextvars
 import inspect
 import threading
-import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -33,14 +31,12 @@ from .http_bases import (
     library_of,
 )
 
-_ENCODINGS = "gzip, deflate"
-
 
 class CollectedCall(TypedDict):
     """A call as ``verify_call`` takes it: ``verify_call(**report.call, receipt=receipt)``."""
 
-    request: bytes | None
-    """The request's body; ``None`` if it is no JSON."""
+    request: bytes
+    """The request's body."""
     response: CallCollector
 
 
@@ -86,13 +82,10 @@ class _Observer:
     """Collects one answer, and reports it."""
 
     def __init__(self, request: Any, response: Any) -> None:
-        self._request: bytes | None = request.content if _is_json(request) else None
+        self._request: bytes = request.content
         # Several streams may be read in turns: each is reported in the context of its own request.
         self.context = contextvars.copy_context()
         self._receipt_id: str = response.headers["x-receipt-id"]
-        compressed = response.headers.get("content-encoding", "identity") != "identity"
-        # 32 more bits of window mean that the header says if it is gzip or zlib.
-        self._inflate = zlib.decompressobj(32 + zlib.MAX_WBITS) if compressed else None
         self._collector = CallCollector()
         self._has_ended = False
         # An inner transport may have read the answer already.
@@ -100,13 +93,8 @@ class _Observer:
             self._collector.push(response.content)
 
     def push(self, chunk: bytes) -> None:
-        """Takes the next bytes as they came."""
-        if self._inflate is None:
-            self._collector.push(chunk)
-            return
-        # What is compressed wrongly fails in the reader as well.
-        with contextlib.suppress(zlib.error):
-            self._collector.push(self._inflate.decompress(chunk))
+        """Takes the next bytes as the reader gets them."""
+        self._collector.push(chunk)
 
     def ends(self) -> bool:
         """Ends the answer. Returns whether that is to be reported, which is so once."""
@@ -133,9 +121,10 @@ class _Observer:
 class ReceiptTransport(BaseTransport):
     """Passes requests and answers on, and verifies each call against its receipt meanwhile.
 
-    Nothing is delayed or changed, except that answers are asked for with no other compression than
-    gzip and deflate. Answers without ``X-Receipt-Id``, and those with status 400 and above, pass
-    unreported.
+    A request's body is read whole before it is sent. Answers are not delayed. A compressed one that
+    is verified passes decompressed, without ``Content-Encoding`` and ``Content-Length``, so that
+    what is verified is what is read. Answers without ``X-Receipt-Id``, and those with status 400
+    and above, pass unreported.
     """
 
     def __init__(
@@ -163,16 +152,15 @@ class ReceiptTransport(BaseTransport):
         with self._opening:
             if self._inner is None:
                 self._inner = library_of(request).HTTPTransport()
-        request.headers["accept-encoding"] = _ENCODINGS
-        if _is_json(request):
-            request.read()
+        request.read()
         response = self._inner.handle_request(request)
         if _has_receipt(response):
             observer = _Observer(request, response)
             if response.is_closed:
                 self._report(observer)
             else:
-                response.stream = _ObservedStream(response.stream, observer, self._report)
+                plain = _decompressed(request, response)
+                response.stream = _ObservedStream(plain, observer, self._report)
         return response
 
     def close(self) -> None:
@@ -218,16 +206,15 @@ class AsyncReceiptTransport(AsyncBaseTransport):
         """Sends a request, and returns its answer with a stream that is observed."""
         if self._inner is None:
             self._inner = library_of(request).AsyncHTTPTransport()
-        request.headers["accept-encoding"] = _ENCODINGS
-        if _is_json(request):
-            await request.aread()
+        await request.aread()
         response = await self._inner.handle_async_request(request)
         if _has_receipt(response):
             observer = _Observer(request, response)
             if response.is_closed:
                 await self._report(observer)
             else:
-                response.stream = _AsyncObservedStream(response.stream, observer, self._report)
+                plain = _decompressed(request, response)
+                response.stream = _AsyncObservedStream(plain, observer, self._report)
         return response
 
     async def aclose(self) -> None:
@@ -253,24 +240,26 @@ class AsyncReceiptTransport(AsyncBaseTransport):
 
 
 class _ObservedStream(SyncByteStream):
-    """A stream whose chunks are collected before they pass, and whose end is reported."""
+    """The body of an answer, collected before it passes, and whose end is reported."""
 
     def __init__(
-        self, stream: Any, observer: _Observer, report: Callable[[_Observer], None]
+        self, answer: Any, observer: _Observer, report: Callable[[_Observer], None]
     ) -> None:
-        self._stream = stream
+        self._answer = answer
+        # A second reader goes on where the first one stopped.
+        self._chunks = answer.iter_bytes()
         self._observer = observer
         self._report = report
 
     def __iter__(self) -> Iterator[bytes]:
-        for chunk in self._stream:
+        for chunk in self._chunks:
             self._observer.push(chunk)
             yield chunk
         self._end()
 
     def close(self) -> None:
         try:
-            self._stream.close()
+            self._answer.close()
         finally:
             self._end()
 
@@ -283,21 +272,22 @@ class _AsyncObservedStream(AsyncByteStream):
     """The same for asyncio."""
 
     def __init__(
-        self, stream: Any, observer: _Observer, report: Callable[[_Observer], Awaitable[None]]
+        self, answer: Any, observer: _Observer, report: Callable[[_Observer], Awaitable[None]]
     ) -> None:
-        self._stream = stream
+        self._answer = answer
+        self._chunks = answer.aiter_bytes()
         self._observer = observer
         self._report = report
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
+        async for chunk in self._chunks:
             self._observer.push(chunk)
             yield chunk
         await self._end()
 
     async def aclose(self) -> None:
         try:
-            await self._stream.aclose()
+            await self._answer.aclose()
         finally:
             await self._end()
 
@@ -312,8 +302,18 @@ def _refer(session: Session, report: CallReport) -> None:
         session.reference(receipt_id=report.receipt_id, receipt_sha256=digest)
 
 
-def _is_json(message: Any) -> bool:
-    return "json" in message.headers.get("content-type", "")
+def _decompressed(request: Any, response: Any) -> Any:
+    """An answer with the same body, which the library decompresses as ``response`` would have.
+
+    From ``response`` it takes the headers that no longer hold.
+    """
+    plain = library_of(request).Response(
+        response.status_code, headers=response.headers, stream=response.stream
+    )
+    if "content-encoding" in response.headers:
+        for name in ("content-encoding", "content-length"):
+            response.headers.pop(name, None)
+    return plain
 
 
 def _has_receipt(response: Any) -> bool:
