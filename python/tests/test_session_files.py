@@ -211,6 +211,56 @@ def test_a_receipt_that_was_written_and_not_acknowledged_ends_its_call(path: Pat
     assert outcomes(path) == ["completed", "unknown"]
 
 
+@pytest.mark.parametrize(
+    ("tool", "change", "field"),
+    [
+        ("", {}, "tool"),
+        ("\ud800", {}, "tool"),
+        ("\uffff", {}, "tool"),
+        (7, {}, "tool"),
+        ("read", {"name": ""}, "server.name"),
+        ("read", {"name": "\ud800"}, "server.name"),
+        ("read", {"version": ""}, "server.version"),
+        ("read", {"transport": "pigeon"}, "server.transport"),
+        ("read", {"identity_sha256": "ab"}, "server.identity_sha256"),
+        ("read", {"extra": {1}}, "server.extra"),
+    ],
+)
+def test_a_call_that_no_receipt_can_have_is_refused_before_it_begins(
+    path: Path, tool: Any, change: dict[str, Any], field: str
+) -> None:
+    server: Any = {**SERVER, **change}
+    with opened(path) as session:
+        with pytest.raises(TallyError) as caught:
+            session.record(tool=tool, server=server, outcome="completed")
+        assert (caught.value.code, caught.value.field) == ("invalid_field", field)
+        assert beside(path, ".journal").read_bytes() == b""
+        called(session, 1)
+    assert outcomes(path) == ["completed"]
+
+
+def test_what_cannot_be_recorded_is_left_out_and_remarked_on(path: Path) -> None:
+    opened(path).release()
+    servers: list[Any] = [{**SERVER, "version": ""}, None, {**SERVER, "version": "1" * 99_999}]
+    notes = [
+        {"arguments": None, "begin": number, "server": server, "tool": "read"}
+        for number, server in enumerate([*servers, SERVER], 1)
+    ]
+    lines = "".join(f"{json.dumps(note)}\n" for note in notes)
+    beside(path, ".journal").write_text(lines)
+    with opened(path) as session:
+        said = "A call of read had no answer."
+        large = session.remarks.pop(2)
+        assert large.startswith(f"{said} It can't be recorded: The receipt would take 1")
+        assert session.remarks == [
+            f"{said} It can't be recorded: server.version must be a non-empty string.",
+            f"{said} It can't be recorded: server must be an object.",
+            f"{said} Number 1 records it as unknown.",
+        ]
+        assert beside(path, ".journal").read_bytes() == b""
+    assert outcomes(path) == ["unknown"]
+
+
 def test_a_torn_end_is_cut_and_a_missing_line_feed_is_added(path: Path) -> None:
     session = opened(path)
     called(session, 1)

@@ -21,6 +21,7 @@ from .session_call import (
     ToolOutcome,
     ToolServer,
     is_closing,
+    require_tool,
     short_name,
 )
 from .session_issuer import SessionService, session_issuer
@@ -119,6 +120,7 @@ class Session:
         members, and anything else that JSON lacks as its ``repr``; or ``bytes``, for JSON that is
         no I-JSON, as it came; or ``None`` if there are none.
         """
+        require_tool(tool, server)
         with self._lock:
             self._require_open()
             self._begun += 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias, TypedDict, TypeGuard, get_args
 
+from ..canonical import copy_json
+from ..errors import TallyError
 from ..hashes import sha256_hex
 from ..shape import (
     Rule,
@@ -152,18 +154,22 @@ _closing = members(
     }
 )
 
+_begun: dict[str, Rule] = {
+    "tool": non_empty_text,
+    "server": members(
+        {
+            "name": non_empty_text,
+            "version": nullable(non_empty_text),
+            "transport": one_of("stdio", "http", "in_process"),
+            "identity_sha256": nullable(sha256_text),
+        }
+    ),
+}
+
 _tool = members(
     {
         "kind": constant("tool"),
-        "tool": non_empty_text,
-        "server": members(
-            {
-                "name": non_empty_text,
-                "version": nullable(non_empty_text),
-                "transport": one_of("stdio", "http", "in_process"),
-                "identity_sha256": nullable(sha256_text),
-            }
-        ),
+        **_begun,
         "outcome": one_of(*get_args(ToolOutcome)),
         "session": _place,
     },
@@ -199,6 +205,16 @@ def is_session_call(call: object) -> TypeGuard[SessionCall]:
     """Whether a value is the member ``call`` of a session's receipt."""
     shape = session_call_shape_of(call)
     return shape is not None and shape(call, "call") is None
+
+
+def require_tool(tool: str, server: ToolServer) -> None:
+    """Raises ``invalid_field`` for a tool or a server that a receipt can't have."""
+    try:
+        fault = members(_begun)(copy_json({"tool": tool, "server": server}), "")
+    except TallyError as error:
+        raise TallyError("invalid_field", error.message, field=error.field) from error
+    if fault is not None:
+        raise TallyError("invalid_field", str(fault), field=fault.field)
 
 
 def is_opening(call: SessionCall) -> TypeGuard[SessionOpening]:

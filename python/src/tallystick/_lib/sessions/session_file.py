@@ -21,7 +21,14 @@ from .journal import Journal, open_to_append, unanswered, write_all
 from .recorder import RecorderOptions, SessionHead, SessionRecorder
 from .salted import commit_salt
 from .session import BegunCall, Session
-from .session_call import ContinuedSession, ParentReceipt, SessionOpening, is_closing, is_opening
+from .session_call import (
+    ContinuedSession,
+    ParentReceipt,
+    SessionOpening,
+    is_closing,
+    is_opening,
+    require_tool,
+)
 from .session_issuer import SessionIssuer, SessionService, session_issuer
 from .session_receipt import SessionReceipt, read_session_receipt
 
@@ -87,11 +94,18 @@ class SessionFile(Session):
                 why = "The service has closed it. Try again to continue it in another file."
                 raise _unusable(self.path, why)
             for call in tuple(self._unanswered.values()):
-                self.end(call, outcome="unknown")
-                self.remarks.append(
-                    f"A call of {call.tool} had no answer. "
-                    f"Number {self.head.seq} records it as unknown."
-                )
+                said = f"A call of {call.tool} had no answer."
+                try:
+                    require_tool(call.tool, call.server)
+                    self.end(call, outcome="unknown")
+                except TallyError as error:
+                    if error.code not in ("invalid_field", "receipt_too_large"):
+                        raise
+                    del self._unanswered[call.number]
+                    self._files.forget(call.number)
+                    self.remarks.append(f"{said} It can't be recorded: {error.message}")
+                else:
+                    self.remarks.append(f"{said} Number {self.head.seq} records it as unknown.")
 
     def _let_go(self) -> None:
         self._files.close()
@@ -231,6 +245,10 @@ class _FileStore:
         getattr(os, "fdatasync", os.fsync)(self._file)
         if ends is not None:
             self._journal.forget(ends)
+
+    def forget(self, number: int) -> None:
+        """Forgets a call that gets no receipt."""
+        self._journal.forget(number)
 
     def close(self) -> None:
         if self._is_closed:
