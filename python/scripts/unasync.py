@@ -21,7 +21,7 @@ _CHANGES = (
     (r"import AsyncIterable, Iterable", "import Iterable"),
     (r"AsyncIterable", "Iterable"),
     (r"AsyncGenerator\[([\w.]+), None\]", r"Generator[\1, None, None]"),
-    (r"\ba(read|iter_lines)\(", r"\1("),
+    (r"\ba(read|iter_bytes)\(", r"\1("),
     (r"async_chunks", "chunks"),
     (r", for asyncio\. Close it", ". It is thread-safe. Close it"),
     (r"The client for asyncio, from which [^\"]*", "The blocking client."),
@@ -30,7 +30,6 @@ _CHANGES = (
     (r"\ba(enter|exit|close)(?=__|\()", r"\1"),
     (r"__a(enter|exit)__", r"__\1__"),
     (r"\basync (def|with|for) ", r"\1 "),
-    (r"for line in response\.iter_lines\(\):\n +yield line", "yield from response.iter_lines()"),
     (r"\bawait ", ""),
     (r"an ``async with`` block", "a ``with`` block"),
 )

@@ -332,3 +332,31 @@ def test_the_command_line_and_this_package_agree(service: str, tmp_path: Path) -
     assert verdict.issuer.trusted
     assert [c.ok for c in verdict.checks if c.name == "signature_requester"] == [True]
     assert anchored_hash(signed.stdout) == anchored_hash(minted.stdout)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_event_ends_at_a_line_feed_only(kind: Kind) -> None:
+    tag = "a\u2028b\u0085c\u001cd\re"
+    events = [f"data: {json.dumps({'tag': tag}, ensure_ascii=False)}\n\n"] * 2
+    events[1] = events[1].replace("\n", "\r\n")
+    body = ": hello\n" + "".join(events)
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=body.encode())
+
+    def following(kind: Kind) -> list[Any]:
+        transport = httpx.MockTransport(answer)
+        http: Any = (
+            httpx.Client(transport=transport)
+            if kind == "sync"
+            else httpx.AsyncClient(transport=transport)
+        )
+        with opened(kind, "http://a.example", http_client=http) as client:
+            return list(client.follow_calls())
+
+    assert following(kind) == [{"tag": tag}] * 2
+    for event in ('{"tag"', "[]", "{}{}"):
+        body = f"data: {event}\n\n"
+        with pytest.raises(TallyError) as caught:
+            following(kind)
+        assert (caught.value.code, caught.value.status) == ("unavailable", 200)

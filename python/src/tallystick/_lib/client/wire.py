@@ -121,15 +121,27 @@ def unreached(url: str, error: httpx.RequestError) -> TallyError:
 
 def json_in(response: httpx.Response) -> JsonValue:
     """Reads the JSON of an answer. Raises ``unavailable`` if it has none."""
-    try:
-        return parse_json(response.content)
-    except TallyError as cause:
-        raise not_understood(response) from cause
+    return _parsed(response.content, response)
 
 
 def object_in(response: httpx.Response) -> JsonObject:
     """Reads the JSON object of an answer. Raises ``unavailable`` if it has none."""
-    document = json_in(response)
+    return _object(json_in(response), response)
+
+
+def event_in(line: bytes, response: httpx.Response) -> JsonObject:
+    """Reads the JSON object of a line ``data: …``. Raises ``unavailable`` if it has none."""
+    return _object(_parsed(line.removeprefix(b"data: "), response), response)
+
+
+def _parsed(data: bytes, response: httpx.Response) -> JsonValue:
+    try:
+        return parse_json(data)
+    except TallyError as cause:
+        raise not_understood(response) from cause
+
+
+def _object(document: JsonValue, response: httpx.Response) -> JsonObject:
     if not is_object(document):
         raise not_understood(response)
     return document

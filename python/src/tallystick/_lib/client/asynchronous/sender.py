@@ -10,10 +10,11 @@ from typing import TypeVar
 import httpx
 
 from ...errors import TallyError
+from ...json_types import JsonObject
 from ..agent_auth import AgentAuth, proof
 from ..retry import RetryPolicy
 from ..service import Service
-from ..wire import Call, Lines, refusal, unreached
+from ..wire import Call, Lines, event_in, refusal, unreached
 
 T = TypeVar("T")
 
@@ -49,8 +50,8 @@ class AsyncSender:
             await asyncio.sleep(delay)
         raise AssertionError("count() does not end")
 
-    async def _lines(self, call: Call[str]) -> AsyncGenerator[str, None]:
-        """The lines of an answer as they come. It is asked for once, and may pause at will."""
+    async def _events(self, call: Call[str]) -> AsyncGenerator[JsonObject, None]:
+        """The events of an answer as they come. It is asked for once, and may pause at will."""
         auth = proof(self._agent, call)
         usual = self._http.timeout
         timeout = httpx.Timeout(
@@ -63,8 +64,12 @@ class AsyncSender:
                 if not response.is_success:
                     await response.aread()
                     raise refusal(response) or AssertionError("An answer is refused or not.")
-                async for line in response.aiter_lines():
-                    yield line
+                rest = b""
+                async for chunk in response.aiter_bytes():
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    for line in lines:
+                        if line.startswith(b"data: "):
+                            yield event_in(line, response)
         except httpx.RequestError as error:
             raise unreached(call.url, error) from error
 

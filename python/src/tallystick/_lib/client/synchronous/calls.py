@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ....documents import CallCounts, CallDetail, CallRow, Calls
 from ..calls import model_calls
@@ -38,6 +37,5 @@ class CallMethods(Sender):
         The service ends the answer after 15 minutes: ask again then. Closing the generator ends
         it earlier.
         """
-        for line in self._lines(model_calls.follow_calls(self._service, filters)):
-            if line.startswith("data: "):
-                yield json.loads(line.removeprefix("data: "))
+        for event in self._events(model_calls.follow_calls(self._service, filters)):
+            yield cast(CallRow, event)

@@ -11,10 +11,11 @@ from typing import TypeVar
 import httpx
 
 from ...errors import TallyError
+from ...json_types import JsonObject
 from ..agent_auth import AgentAuth, proof
 from ..retry import RetryPolicy
 from ..service import Service
-from ..wire import Call, Lines, refusal, unreached
+from ..wire import Call, Lines, event_in, refusal, unreached
 
 T = TypeVar("T")
 
@@ -50,8 +51,8 @@ class Sender:
             time.sleep(delay)
         raise AssertionError("count() does not end")
 
-    def _lines(self, call: Call[str]) -> Generator[str, None, None]:
-        """The lines of an answer as they come. It is asked for once, and may pause at will."""
+    def _events(self, call: Call[str]) -> Generator[JsonObject, None, None]:
+        """The events of an answer as they come. It is asked for once, and may pause at will."""
         auth = proof(self._agent, call)
         usual = self._http.timeout
         timeout = httpx.Timeout(
@@ -64,7 +65,12 @@ class Sender:
                 if not response.is_success:
                     response.read()
                     raise refusal(response) or AssertionError("An answer is refused or not.")
-                yield from response.iter_lines()
+                rest = b""
+                for chunk in response.iter_bytes():
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    for line in lines:
+                        if line.startswith(b"data: "):
+                            yield event_in(line, response)
         except httpx.RequestError as error:
             raise unreached(call.url, error) from error
 
