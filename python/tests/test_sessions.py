@@ -21,14 +21,17 @@ from tallystick import (
     SessionValue,
     SessionVerification,
     Signer,
+    TallyError,
     ToolServer,
     anchored_hash,
     create_signer,
+    open_session,
     own_key_signer,
     salt_of,
     salted_hash,
     verify_session,
 )
+from tallystick._lib.sessions.session_value import session_value
 
 SALT = bytes([7]) * 32
 KEY, OTHER = create_signer(bytes([1]) * 32), create_signer(bytes([2]) * 32)
@@ -340,3 +343,62 @@ def test_the_core_records_the_same_session_to_the_byte() -> None:
         },
     )
     assert lines == theirs
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+INFINITE = float("inf")
+ODD_NUMBERS = [1e20, -1e20, "é\u2028", "\x7f", 1e-7, 1.5e300, -0.0, 5e-324, 123456.789, 1e-6]
+ODD_NAMES = {"b": 1e20, "10": 1, "9": 2, "01": 3, "4294967294": 4, "4294967295": 5, "-1": 6}
+
+
+@pytest.mark.parametrize(
+    ("value", "digest"),
+    [
+        (float("nan"), "cab8ea038a83e03a"),
+        ([INFINITE, -INFINITE], "9c05d8b80606a6c0"),
+        (1e20, "6a3208d169541686"),
+        ({"a": ODD_NUMBERS}, "c80e557535d1925c"),
+        ("\ud800", "9482ca9c7f63bbbf"),
+        (["\udfff\ud83d\ude00", 1e20], "f3a11576d6971e3e"),
+        ({"\ud800": 1}, "bafedc91b0f26dcc"),
+        ("\ufffe", "6d0237cecef7847b"),
+        ('"\\\b\t\n\f\r\x01/\ufffe', "5d16f4ca21493f62"),
+        (nested(70), "0c9fbcdb7affe3e1"),
+        (ODD_NAMES, "657d958567abf4b1"),
+        (2**53 + 1, "b07adf45ed525a9d"),
+        (2**60, "6f1e3c7d647b195d"),
+        ([10**21, 10**20], "44fa4d9e816e753a"),
+        (10**400, "cab8ea038a83e03a"),
+        ((True, None, 1e20), "b555a3a411ba0294"),
+        (b"\1\2", "2df97b5181163829"),
+        (bytearray(b"\1\2"), "2df97b5181163829"),
+        (memoryview(b"\1\2"), "2df97b5181163829"),
+        ({"a": bytearray(b"\xff\0")}, "af463c8d575c91d6"),
+        ({}, "22f8eea909400af9"),
+    ],
+)
+def test_a_value_has_the_hash_that_typescript_gives_it(value: object, digest: str) -> None:
+    """The digests are those of ``saltedHash(new Uint8Array(32), sessionValue(value))``."""
+    written = session_value(value, "arguments")
+    assert written is not None
+    assert salted_hash(bytes(32), written)[7:23] == digest
+
+
+def test_a_value_that_json_cannot_write_is_refused() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with open_session(key=KEY) as session:
+        for value in ({1: 2}, {"a": [{("a", "b"): 1}]}, {None: 1e20}, endless):
+            with pytest.raises(TallyError) as caught:
+                session.begin(tool="read", server=SERVER, arguments=value)
+            assert (caught.value.code, caught.value.field) == ("invalid_field", "arguments")
+        begun = session.begin(tool="read", server=SERVER)
+        with pytest.raises(TallyError) as caught:
+            session.end(begun, outcome="completed", result={1: 2})
+        assert (caught.value.code, caught.value.field) == ("invalid_field", "result")

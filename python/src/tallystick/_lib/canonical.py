@@ -13,9 +13,9 @@ from ._json.rules import MAX_DEPTH, MAX_SAFE_INTEGER, rule_error
 from .errors import TallyError
 from .json_types import JsonLike
 
-__all__ = ["canonical_bytes", "canonicalize", "copy_json", "format_number", "parse_json"]
+__all__ = ["canonical_bytes", "canonicalize", "copy_json", "format_number", "parse_json", "quote"]
 
-_MUST_ESCAPE = re.compile(r'["\\\x00-\x1f]')
+_MUST_ESCAPE = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
 _SHORT_ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
@@ -118,6 +118,11 @@ def _write_text(text: str) -> str:
             text.encode()
         except UnicodeEncodeError:
             raise rule_error("json_lone_surrogate", []) from None
+    return quote(text)
+
+
+def quote(text: str) -> str:
+    """A text as ``JSON.stringify`` of ECMAScript writes it: a surrogate is escaped."""
     return f'"{_MUST_ESCAPE.sub(_escape, text)}"'
 
 

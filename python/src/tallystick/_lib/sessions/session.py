@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from threading import RLock
 from types import TracebackType
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
-from ..canonical import copy_json, parse_json
 from ..errors import TallyError
 from ..issue import SigningKey
 from .recorder import RecorderOptions, SessionHead, SessionRecorder
@@ -26,6 +24,7 @@ from .session_call import (
 )
 from .session_issuer import SessionService, session_issuer
 from .session_receipt import SessionReceipt, read_session_receipt
+from .session_value import session_value
 
 _Session = TypeVar("_Session", bound="Session")
 _Ends: TypeAlias = int | Literal["closing"] | None
@@ -116,15 +115,16 @@ class Session:
     def begin(self, *, tool: str, server: ToolServer, arguments: object = None) -> BegunCall:
         """Notes that a tool is about to be called. ``end`` must follow.
 
-        ``arguments`` is any value, which is hashed as JSON writes it, a model of Pydantic as its
-        members, and anything else that JSON lacks as its ``repr``; or ``bytes``, for JSON that is
-        no I-JSON, as it came; or ``None`` if there are none.
+        ``arguments`` is any value, which is hashed as JavaScript's ``JSON.stringify`` writes it, a
+        model of Pydantic as its members, and anything else that JSON lacks as its ``repr``; or
+        bytes, for JSON that is no I-JSON, as it came; or ``None`` if there are none. Raises
+        ``invalid_field`` for a name of a member that is not a text.
         """
         require_tool(tool, server)
         with self._lock:
             self._require_open()
             self._begun += 1
-            begun = BegunCall(self._begun, tool, server, session_value(arguments))
+            begun = BegunCall(self._begun, tool, server, session_value(arguments, "arguments"))
             self._store.begin(begun)
             self._unanswered[begun.number] = begun
             return begun
@@ -141,7 +141,7 @@ class Session:
                     server=begun.server,
                     outcome=outcome,
                     arguments=begun.arguments,
-                    result=session_value(result),
+                    result=session_value(result, "result"),
                 ),
                 ends=begun.number,
             )
@@ -293,28 +293,3 @@ def open_session(
     recorder, opening = SessionRecorder.open(options, continues=continues, parent=parent)
     keep(opening)
     return Session(recorder, options, issuer.signed, _Handed(keep))
-
-
-def session_value(value: object) -> SessionValue | None:
-    """The value as a receipt hashes it; ``None`` for none.
-
-    Raises ``ValueError`` for a value that contains itself.
-    """
-    if value is None:
-        return None
-    if isinstance(value, bytes):
-        return {"raw": value}
-    try:
-        return {"json": copy_json(value)}
-    except TallyError:
-        written = json.dumps(value, ensure_ascii=False, default=_plain, skipkeys=True)
-    data = written.encode("utf-8", "surrogatepass")
-    try:
-        return {"json": parse_json(data)}
-    except TallyError:
-        return {"raw": data}
-
-
-def _plain(value: object) -> object:
-    dump = None if isinstance(value, type) else getattr(value, "model_dump", None)
-    return dump(mode="json") if callable(dump) else repr(value)
