@@ -7,7 +7,7 @@ import itertools
 import json
 import string
 from dataclasses import asdict, replace
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from support import (
@@ -409,6 +409,31 @@ def test_trust_fork(case: Case) -> None:
         }
 
     assert outcome(proven) == case["expected"]
+
+
+def test_what_is_wrong_in_a_fork_file_is_named() -> None:
+    proof = next(
+        case["file"]
+        for case in json.loads((VECTORS / "trust-forks.json").read_text())
+        if case["expected"].get("kind") == "version"
+    )
+    texts = [canonicalize(bundle) for bundle in proof["bundles"]]
+    wrong: list[tuple[Any, str | None]] = [
+        ({**proof, "bundles": texts}, "bundles[0]"),
+        ({**proof, "bundles": [proof["bundles"][0], texts[1]]}, "bundles[1]"),
+        ({**proof, "bundles": proof["bundles"] * 2}, "bundles"),
+        ({**proof, "bundles": {}}, "bundles"),
+        ({**proof, "bundles": proof["bundles"][:1]}, None),
+        ({**proof, "type": "svc-trust"}, "type"),
+        ({**proof, "more": 1}, "more"),
+        ({"type": proof["type"]}, "bundles"),
+        ([proof], "(document)"),
+    ]
+    for file, field in wrong:
+        for document in (file, canonicalize(file)):
+            with pytest.raises(TallyError) as caught:
+                verify_trust_fork(document)
+            assert (caught.value.code, caught.value.field) == ("trust_fork_invalid", field)
 
 
 @pytest.mark.parametrize("case", vectors("streams.json"))

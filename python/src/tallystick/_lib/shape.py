@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias, TypeGuard
@@ -85,9 +86,11 @@ def nullable(inner: Rule) -> Rule:
     return lambda value, path: None if value is None else inner(value, path)
 
 
-def list_of(inner: Rule, expected: str) -> Rule:
+def list_of(inner: Rule, expected: str, most: float = math.inf) -> Rule:
+    """A list of at most ``most`` items that all keep the rule; ``expected`` says what it is."""
+
     def check(value: object, path: str) -> Fault | None:
-        if not isinstance(value, list):
+        if not isinstance(value, list) or len(value) > most:
             return Fault(path, expected)
         faults = (inner(item, f"{path}[{index}]") for index, item in enumerate(value))
         return next((fault for fault in faults if fault is not None), None)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Literal
+from typing import Literal, cast
 
 from .errors import TallyError
-from .json_types import JsonValue
+from .json_types import JsonObject, JsonValue
 from .receipts.read import read_json
-from .shape import is_object
+from .shape import constant, is_object, list_of, members, rule
 from .trust import TrustPin, check_trust
 
+_shape = members(
+    {
+        "type": constant("svc-trust-fork-v1"),
+        "bundles": list_of(rule("an object", is_object), "two bundles", most=2),
+    },
+    closed=True,
+)
 _ANY_TIME = datetime.fromtimestamp(0, timezone.utc)
 
 
@@ -32,11 +39,12 @@ def verify_trust_fork(document: JsonValue | bytes) -> TrustFork:
     ``document`` is JSON as ``bytes`` or ``str``, or parsed. Raises ``trust_fork_invalid`` unless it
     proves a fork, and as ``check_trust`` for bundles that are not both of one root.
     """
-    file = read_json(document)
-    bundles = file.get("bundles") if is_object(file) and len(file) == 2 else None
-    if not is_object(file) or file.get("type") != "svc-trust-fork-v1":
-        raise _invalid("It is not a fork file of trust.")
-    if not isinstance(bundles, list) or len(bundles) != 2:
+    file = cast(JsonObject, read_json(document))
+    fault = _shape(file, "")
+    if fault is not None:
+        raise TallyError("trust_fork_invalid", str(fault), field=fault.field)
+    bundles = cast(list[JsonValue], file["bundles"])
+    if len(bundles) < 2:
         raise _invalid("A proof has two bundles.")
     first = check_trust(bundles[0], now=_ANY_TIME).pin
     other = check_trust(bundles[1], now=_ANY_TIME, root=first.root)
