@@ -360,3 +360,37 @@ def test_an_event_ends_at_a_line_feed_only(kind: Kind) -> None:
         with pytest.raises(TallyError) as caught:
             following(kind)
         assert (caught.value.code, caught.value.status) == ("unavailable", 200)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_no_request_can_carry_is_refused(kind: Kind) -> None:
+    lone = "\ud800"
+    url = "http://127.0.0.1:9"
+    with opened(kind, url) as client:
+        refused: list[tuple[Any, str]] = [
+            (lambda: client.get_receipt(lone), "receipt_id"),
+            (lambda: client.get_call(lone), "call_id"),
+            (lambda: client.issuer(f"did:web:{lone}"), "did"),
+            (lambda: client.get_anchor_proof(f"urn:{lone}"), "ref_or_hash"),
+            (lambda: client.get_tile(lone), "path"),
+            (lambda: client.list_receipts(model=lone), "model"),
+            (lambda: client.get_usage("did:web:a.example", from_=lone), "from"),
+            (lambda: client.mint_free("x", "p", idempotency_key="é"), "idempotency_key"),
+            (lambda: client.mint_free("x", "p", idempotency_key="a\n"), "idempotency_key"),
+        ]
+        for call, field in refused:
+            with pytest.raises(TallyError) as caught:
+                call()
+            assert (caught.value.code, caught.value.field) == ("invalid_field", field)
+    refused_options: list[dict[str, Any]] = [
+        {"api_key": "é"},
+        {"api_key": "a\n"},
+        {"agent_did": "did:web:é"},
+        {"accept_charge": "ü"},
+        {"base_url": f"http://{lone}"},
+        {"api_url": "http://a\n"},
+    ]
+    for options in refused_options:
+        with pytest.raises(TallyError) as caught:
+            Client(**{"base_url": url, **options})
+        assert (caught.value.code, caught.value.field) == ("invalid_field", *options)

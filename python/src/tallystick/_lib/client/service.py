@@ -48,7 +48,13 @@ class Service:
         agent_did: str | None = None,
         accept_charge: str | None = None,
     ) -> Service:
-        """The service at these addresses. Raises ``invalid_field`` for an invalid one."""
+        """The service at these addresses.
+
+        Raises ``invalid_field`` for an invalid one, and for what no header can carry.
+        """
+        _require_header(api_key, "api_key")
+        _require_header(agent_did, "agent_did")
+        _require_header(accept_charge, "accept_charge")
         base = os.environ.get("TALLY_URL", _LOCAL) if base_url is None else base_url
         return cls(
             _service_url(base, "base_url"),
@@ -76,7 +82,11 @@ class Service:
 
         The answer's type is what the API documents; it is not checked.
         """
-        given = {name: str(value) for name, value in (query or {}).items() if value is not None}
+        given = {
+            name: utf8(str(value), name)
+            for name, value in (query or {}).items()
+            if value is not None
+        }
         headers = {"accept": accept, **self._identity(path)}
         suffix = f"?{urlencode(given)}" if given else ""
         return Call("GET", self._url(path) + suffix, read, headers)
@@ -115,7 +125,8 @@ class Service:
         key: str | None = None,
         content_type: str = "application/json",
     ) -> Call[Any]:
-        """A request with this body."""
+        """A request with this body. Raises ``invalid_field`` for a key that no header can carry."""
+        _require_header(key, "idempotency_key")
         headers = {
             "accept": "application/json",
             **self._identity(path),
@@ -142,16 +153,32 @@ class Service:
         return (self.api_url if _API.match(path) else self.receipts_url) + path
 
 
-def segment(text: str) -> str:
-    """A text as one segment of a path."""
-    return quote(text, safe="")
+def segment(text: str, field: str) -> str:
+    """A text as one segment of a path. Raises ``invalid_field`` as ``utf8``."""
+    return quote(utf8(text, field), safe="")
+
+
+def utf8(text: str, field: str) -> bytes:
+    """The UTF-8 of a text. Raises ``invalid_field`` with ``field`` if it has none."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as cause:
+        message = f"{field} holds half of a surrogate pair, which has no UTF-8."
+        raise TallyError("invalid_field", message, field=field) from cause
+
+
+def _require_header(text: str | None, field: str) -> None:
+    """Raises ``invalid_field`` for what no header can carry."""
+    if text is not None and not (text.isascii() and text.isprintable()):
+        message = f"{field} must consist of printable ASCII characters."
+        raise TallyError("invalid_field", message, field=field)
 
 
 def _service_url(text: str, member: str) -> str:
     """Scheme, host, port and perhaps a path, no trailing slash. Raises ``invalid_field``."""
     try:
         url = httpx.URL(text)
-    except httpx.InvalidURL:
+    except (httpx.InvalidURL, UnicodeError):
         url = httpx.URL("")
     plain = not (url.userinfo or url.query or url.fragment)
     if url.scheme not in ("http", "https") or url.host == "" or not plain:

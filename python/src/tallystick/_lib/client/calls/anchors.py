@@ -13,7 +13,7 @@ from ...json_types import JsonValue
 from ...log.anchored import Anchor
 from ...shape import is_object
 from ..anchors import HashOrReceipt, canonical_sha256, hash_batches
-from ..service import Service, segment
+from ..service import Service, segment, utf8
 from ..wire import Call, content_in, json_in, not_understood, object_in, text_in
 
 
@@ -28,7 +28,7 @@ def anchor_batch(service: Service, hashes: Iterable[HashOrReceipt]) -> Iterator[
 
 
 def get_anchor(service: Service, anchor_ref: str) -> Call[Anchor]:
-    return service.get(f"/v1/anchor/{segment(anchor_ref)}", _anchor_in)
+    return service.get(f"/v1/anchor/{segment(anchor_ref, 'anchor_ref')}", _anchor_in)
 
 
 def get_anchor_by_hash(service: Service, given: HashOrReceipt) -> Call[Anchor]:
@@ -45,7 +45,7 @@ def get_anchor_proof(service: Service, ref_or_hash: HashOrReceipt) -> Call[str]:
 
 def get_cose_receipt(service: Service, ref_or_hash: HashOrReceipt) -> Call[bytes]:
     if isinstance(ref_or_hash, str) and ref_or_hash.startswith("urn:"):
-        name = segment(ref_or_hash)
+        name = segment(ref_or_hash, "ref_or_hash")
     else:
         name = canonical_sha256(ref_or_hash)
     return service.get(f"/v1/anchor/{name}/receipt.cbor", content_in, accept="application/cose")
@@ -60,12 +60,14 @@ def get_checkpoint(service: Service) -> Call[str]:
 
 
 def get_tile(service: Service, path: str) -> Call[bytes]:
-    return service.get(f"/tile/{quote(path)}", content_in, accept="application/octet-stream")
+    return service.get(
+        f"/tile/{quote(utf8(path, 'path'))}", content_in, accept="application/octet-stream"
+    )
 
 
 def _path_of(ref_or_hash: HashOrReceipt) -> str:
     if isinstance(ref_or_hash, str) and ref_or_hash.startswith("urn:"):
-        return f"/v1/anchor/{segment(ref_or_hash)}"
+        return f"/v1/anchor/{segment(ref_or_hash, 'ref_or_hash')}"
     return f"/v1/anchor/by-hash/{canonical_sha256(ref_or_hash)}"
 
 

@@ -16,7 +16,7 @@ def delete_call_content(service: Service, call_id: str) -> Call[None]:
 
 
 def _path_of(call_id: str) -> str:
-    return f"/v1/compute/calls/{segment(call_id)}/content"
+    return f"/v1/compute/calls/{segment(call_id, 'call_id')}/content"
 
 
 def _nothing_in(_: object) -> None:

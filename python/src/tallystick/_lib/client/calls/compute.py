@@ -37,7 +37,7 @@ def list_models(service: Service) -> Call[ModelList]:
 
 
 def get_model(service: Service, model_id: str) -> Call[Model]:
-    return service.get(f"/v1/compute/models/{segment(model_id)}")
+    return service.get(f"/v1/compute/models/{segment(model_id, 'model_id')}")
 
 
 def estimate_chat_completion(service: Service, request: Mapping[str, object]) -> Call[Estimate]:
@@ -47,7 +47,7 @@ def estimate_chat_completion(service: Service, request: Mapping[str, object]) ->
 def get_usage(
     service: Service, did_or_key_id: str, start: str | None, end: str | None
 ) -> Call[Usage]:
-    path = f"/v1/compute/usage/{segment(did_or_key_id)}"
+    path = f"/v1/compute/usage/{segment(did_or_key_id, 'did_or_key_id')}"
     return service.get(path, query={"from": start, "to": end})
 
 
@@ -83,4 +83,4 @@ def get_leaderboard(service: Service, limit: int | None) -> Call[Leaderboard]:
 
 
 def verify_member(service: Service, did: str) -> Call[Membership]:
-    return service.get(f"{_MEMBER}/verify/{segment(did)}")
+    return service.get(f"{_MEMBER}/verify/{segment(did, 'did')}")

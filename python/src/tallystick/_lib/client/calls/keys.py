@@ -20,11 +20,11 @@ def create_key(service: Service, members: Mapping[str, object]) -> Call[NewApiKe
 
 
 def update_key(service: Service, key_id: str, members: Mapping[str, object]) -> Call[ApiKey]:
-    return service.patch(f"{_PATH}/{segment(key_id)}", members)
+    return service.patch(f"{_PATH}/{segment(key_id, 'key_id')}", members)
 
 
 def revoke_key(service: Service, key_id: str) -> Call[ApiKey]:
-    return service.delete(f"{_PATH}/{segment(key_id)}")
+    return service.delete(f"{_PATH}/{segment(key_id, 'key_id')}")
 
 
 def get_limits(service: Service) -> Call[LimitsOfCaller]:
@@ -32,4 +32,6 @@ def get_limits(service: Service) -> Call[LimitsOfCaller]:
 
 
 def rotate_key(service: Service, key_id: str, grace_seconds: int | None) -> Call[NewApiKey]:
-    return service.post(f"{_PATH}/{segment(key_id)}/rotate", {"grace_seconds": grace_seconds})
+    return service.post(
+        f"{_PATH}/{segment(key_id, 'key_id')}/rotate", {"grace_seconds": grace_seconds}
+    )

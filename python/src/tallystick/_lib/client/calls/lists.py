@@ -79,7 +79,9 @@ def sign_stream_head(service: Service) -> Call[StreamHead]:
 def list_tenant_receipts(
     service: Service, tenant_id: str, filters: ReceiptFilters
 ) -> Call[TenantReceipts]:
-    return service.get(f"/tenants/{segment(tenant_id)}/receipts", query=_query_of(filters))
+    return service.get(
+        f"/tenants/{segment(tenant_id, 'tenant_id')}/receipts", query=_query_of(filters)
+    )
 
 
 def list_anchors(service: Service, filters: AnchorFilters) -> Call[ListedAnchors]:

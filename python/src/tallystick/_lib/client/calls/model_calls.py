@@ -53,7 +53,7 @@ def count_calls(service: Service, counting: Counting) -> Call[CallCounts]:
 
 
 def get_call(service: Service, call_id: str) -> Call[CallDetail]:
-    return service.get(f"{_PATH}/{segment(call_id)}")
+    return service.get(f"{_PATH}/{segment(call_id, 'call_id')}")
 
 
 def follow_calls(service: Service, filters: CallFilters) -> Call[str]:

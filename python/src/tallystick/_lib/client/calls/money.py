@@ -54,7 +54,7 @@ def quote_key(service: Service, members: Mapping[str, object]) -> Call[KeyQuote]
 
 
 def get_key_order(service: Service, order_id: str) -> Call[KeyOrder]:
-    return service.get(f"/v1/anchor/keys/orders/{segment(order_id)}")
+    return service.get(f"/v1/anchor/keys/orders/{segment(order_id, 'order_id')}")
 
 
 def buy_key(service: Service, members: Mapping[str, object], key: str | None) -> Call[PurchasedKey]:

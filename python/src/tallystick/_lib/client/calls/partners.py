@@ -70,7 +70,7 @@ def qualify_origin(
 
 
 def _path_of(tenant_id: str, rest: str) -> str:
-    return f"/tenants/{segment(tenant_id)}/{rest}"
+    return f"/tenants/{segment(tenant_id, 'tenant_id')}/{rest}"
 
 
 def _manifest_in(response: httpx.Response) -> SignedManifest:

@@ -43,7 +43,7 @@ def emit(
     key: str | None,
     path: str = "/v1/receipt/emit",
 ) -> Call[Issued[ProfileReceipt]]:
-    path = f"{path}?profile={segment(profile)}"
+    path = f"{path}?profile={segment(profile, 'profile')}"
     return service.post(path, params, issued_in, key=key, keep_none=True)
 
 
@@ -65,7 +65,7 @@ def meter(
 
 
 def get_receipt(service: Service, receipt_id: str) -> Call[Issued[StoredReceipt]]:
-    return service.get(f"/v1/receipt/{segment(receipt_id)}", issued_in)
+    return service.get(f"/v1/receipt/{segment(receipt_id, 'receipt_id')}", issued_in)
 
 
 def correct_receipt(
@@ -76,7 +76,9 @@ def correct_receipt(
 
 
 def get_corrections(service: Service, receipt_id: str) -> Call[Corrections]:
-    return service.get(f"/v1/receipt/{segment(receipt_id)}/corrections", _corrections_in)
+    return service.get(
+        f"/v1/receipt/{segment(receipt_id, 'receipt_id')}/corrections", _corrections_in
+    )
 
 
 def _corrections_in(response: httpx.Response) -> Corrections:

@@ -53,4 +53,4 @@ def get_session(service: Service, session_id: str) -> Call[str]:
 
 
 def _path_of(session_id: str) -> str:
-    return f"/v1/sessions/{segment(session_id)}"
+    return f"/v1/sessions/{segment(session_id, 'session_id')}"

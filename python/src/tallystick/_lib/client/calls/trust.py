@@ -48,7 +48,7 @@ def submit_issuer_statement(
 
 
 def issuer(service: Service, did: str) -> Call[IssuerDocument]:
-    return service.get(f"/.well-known/issuers/{segment(did)}.json", _record_of(did))
+    return service.get(f"/.well-known/issuers/{segment(did, 'did')}.json", _record_of(did))
 
 
 def fetch_trust(service: Service, pin: TrustPin | None, root: str | None) -> Call[CheckedTrust]:

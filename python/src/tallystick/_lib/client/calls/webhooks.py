@@ -26,28 +26,28 @@ def create_webhook(service: Service, members: Mapping[str, object]) -> Call[NewW
 def update_webhook(
     service: Service, webhook_id: str, members: Mapping[str, object]
 ) -> Call[Webhook]:
-    return service.patch(f"{_PATH}/{segment(webhook_id)}", members)
+    return service.patch(f"{_PATH}/{segment(webhook_id, 'webhook_id')}", members)
 
 
 def delete_webhook(service: Service, webhook_id: str) -> Call[None]:
-    return service.delete(f"{_PATH}/{segment(webhook_id)}", _nothing_in)
+    return service.delete(f"{_PATH}/{segment(webhook_id, 'webhook_id')}", _nothing_in)
 
 
 def test_webhook(service: Service, webhook_id: str) -> Call[WebhookTest]:
-    return replace(service.get(f"{_PATH}/{segment(webhook_id)}/test"), method="POST")
+    return replace(service.get(f"{_PATH}/{segment(webhook_id, 'webhook_id')}/test"), method="POST")
 
 
 def list_webhook_deliveries(
     service: Service, webhook_id: str, page: Page
 ) -> Call[WebhookDeliveries]:
     query = {name.rstrip("_"): value for name, value in page.items()}
-    return service.get(f"{_PATH}/{segment(webhook_id)}/deliveries", query=query)
+    return service.get(f"{_PATH}/{segment(webhook_id, 'webhook_id')}/deliveries", query=query)
 
 
 def rotate_webhook_secret(
     service: Service, webhook_id: str, grace_seconds: int | None
 ) -> Call[NewWebhook]:
-    path = f"{_PATH}/{segment(webhook_id)}/rotate"
+    path = f"{_PATH}/{segment(webhook_id, 'webhook_id')}/rotate"
     return service.post(path, {"grace_seconds": grace_seconds})
 
 
