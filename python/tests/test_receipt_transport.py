@@ -195,6 +195,35 @@ def test_a_stream_passes_chunk_by_chunk_and_may_be_left(front: str) -> None:
     assert report.receipt_id == stream.response.headers["x-receipt-id"]
 
 
+@LIBRARIES
+def test_an_answer_is_reported_although_its_reader_was_cancelled(library: Any) -> None:
+    reports: list[CallReport] = []
+    is_asked = asyncio.Event()
+
+    async def trust() -> Any:
+        if not is_asked.is_set():
+            is_asked.set()
+            await asyncio.Event().wait()
+
+    def answer(_: Any) -> Any:
+        return library.Response(200, headers={"x-receipt-id": "r_env_1"}, stream=Body(GENUINE))
+
+    async def read() -> None:
+        transport = AsyncReceiptTransport(
+            library.MockTransport(answer), on_call=reports.append, trust=trust
+        )
+        async with (
+            library.AsyncClient(transport=transport) as client,
+            client.stream("POST", "https://a.example", content=CALL["request"]) as answered,
+        ):
+            reading = asyncio.ensure_future(answered.aread())
+            await is_asked.wait()
+            reading.cancel()
+
+    asyncio.run(read())
+    assert [report.verdict.valid for report in reports] == [True]
+
+
 def test_without_trust_nobody_is_trusted_and_the_answer_passes(front: str) -> None:
     def unreachable() -> Any:
         raise TallyError("unavailable", "Nothing answers.")

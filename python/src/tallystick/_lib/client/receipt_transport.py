@@ -87,7 +87,7 @@ class _Observer:
         self.context = contextvars.copy_context()
         self._receipt_id: str = response.headers["x-receipt-id"]
         self._collector = CallCollector()
-        self._has_ended = False
+        self.has_ended = False
         # An inner transport may have read the answer already.
         if response.is_closed:
             self._collector.push(response.content)
@@ -98,7 +98,7 @@ class _Observer:
 
     def ends(self) -> bool:
         """Ends the answer. Returns whether that is to be reported, which is so once."""
-        has_ended, self._has_ended = self._has_ended, True
+        has_ended, self.has_ended = self.has_ended, True
         return not has_ended
 
     def report(self, trust: Trust | None, trust_error: TallyError | None) -> CallReport:
@@ -223,7 +223,11 @@ class AsyncReceiptTransport(AsyncBaseTransport):
             await self._inner.aclose()
 
     async def _report(self, observer: _Observer) -> None:
-        report = observer.report(*await self._opened())
+        opened = await self._opened()
+        # Until here a reader may be cancelled: then closing the answer reports it.
+        if not observer.ends():
+            return
+        report = observer.report(*opened)
         if self._on_call is not None:
             result = observer.context.run(self._on_call, report)
             if inspect.isawaitable(result):
@@ -292,7 +296,7 @@ class _AsyncObservedStream(AsyncByteStream):
             await self._end()
 
     async def _end(self) -> None:
-        if self._observer.ends():
+        if not self._observer.has_ended:
             await self._report(self._observer)
 
 
