@@ -1,4 +1,13 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -25,6 +34,19 @@ describe('a posting key', () => {
     chmodSync(made, 0o640);
     expect(() => readPostingKey(made)).toThrow(expect.objectContaining({ code: 'invalid_field' }));
   });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'may be read by a group where it is another user’s (runs only as root)',
+    () => {
+      rmSync(made, { force: true });
+      createPostingKey(made);
+      chownSync(made, 64_123, 0);
+      chmodSync(made, 0o440);
+      expect(readPostingKey(made)).toHaveLength(32);
+      chmodSync(made, 0o444);
+      expect(() => readPostingKey(made)).toThrow('Other users can read the posting key');
+    },
+  );
 
   function read(name: string, text: string): Uint8Array {
     const path = join(folder, name);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fromHex, TallyError, toHex } from '@tallystick/core';
+import { othersMayRead } from '@tallystick/kit';
 
 /** Reads the posting account's key: 32 bytes. @throws invalid_field naming the file, never its contents */
 export function readPostingKey(path: string): Uint8Array {
@@ -9,7 +10,7 @@ export function readPostingKey(path: string): Uint8Array {
 }
 
 /**
- * Reads a secp256k1 key: 32 bytes as hex, `0x` before it allowed, in a file that only its owner may read.
+ * Reads a secp256k1 key: 32 bytes as hex, `0x` before it allowed, in a file that no other users may read.
  * @param what name of the key in errors
  * @throws invalid_field naming the file, never its contents
  */
@@ -17,7 +18,7 @@ export function readChainKey(
   path: string,
   { name, field }: { readonly name: string; readonly field: string },
 ): Uint8Array {
-  if ((statSync(path).mode & 0o077) !== 0) {
+  if (othersMayRead(path)) {
     throw malformed(`Other users can read the ${name} ${path}. Make it private: chmod 600 ${path}`, field);
   }
   const text = readFileSync(path, 'utf8').trim().replace(/^0x/, '').toLowerCase();

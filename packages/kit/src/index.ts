@@ -34,6 +34,7 @@ export { createKeyedMutex, type KeyedMutex } from './keyed-mutex.ts';
 export { createLogStorms, type LogStorms } from './log-storm.ts';
 export { type OpenAiError, openAiError } from './openai-error.ts';
 export type { OpenPayout, Operations, OperationsStore } from './operations-store.ts';
+export { othersMayRead } from './others-may-read.ts';
 export { ownDocument } from './own-document.ts';
 export { type EndpointPrice, PAYMENT_ERRORS, SCHEMES, type Scheme } from './price.ts';
 export type {

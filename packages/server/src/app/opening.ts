@@ -1,9 +1,10 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Chain } from '@tallystick/chain';
 import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import { TallyError } from '@tallystick/core';
 import { addPqKey, createKeyring, writeFirstKeyring } from '@tallystick/issuers';
+import { othersMayRead } from '@tallystick/kit';
 import { directoryStorage, type ObjectStorage } from '@tallystick/log';
 import type { Store, StoreObserver } from '@tallystick/store';
 import type { Logger } from 'pino';
@@ -52,15 +53,6 @@ export function requirePrivateFiles(
   const problem = `Other users can read the keyring ${path}. Make it private: chmod 600 ${path}`;
   if (mode === 'production') throw new TallyError('invalid_field', problem, { field: 'keyring' });
   logger.warn({ file: path }, problem);
-}
-
-/**
- * Whether other users than the owner may use a file. Its group may, where the file belongs to another user than that of this
- * process: Kubernetes gives a process the files of a Secret in no other way.
- */
-function othersMayRead(path: string): boolean {
-  const { mode, uid } = statSync(path);
-  return (mode & (uid === process.geteuid?.() ? 0o077 : 0o007)) !== 0;
 }
 
 /**
