@@ -216,3 +216,32 @@ describe('createClient', () => {
     expect(urls).toEqual(['https://receipts.example.com/pricing']);
   });
 });
+
+describe('arguments', () => {
+  test.each<[string, (client: Client) => Promise<unknown>]>([
+    ['receiptId', (client) => client.getReceipt('\ud800')],
+    ['receiptId', (client) => client.getCorrections('\ud800')],
+    ['anchorRef', (client) => client.getAnchor('urn:anchor:\ud800')],
+    ['anchorRef', (client) => client.getAnchorProof('urn:anchor:\ud800')],
+    ['anchorRef', (client) => client.getCoseReceipt('urn:anchor:\ud800')],
+    ['id', (client) => client.getCall('\ud800')],
+    ['tenantId', (client) => client.listTenantReceipts('\ud800')],
+    ['did', (client) => client.issuer('did:svc:\ud800')],
+    ['idempotencyKey', (client) => mint(client, { idempotencyKey: 'schlüssel' })],
+    ['idempotencyKey', (client) => mint(client, { idempotencyKey: '☃' })],
+    ['idempotencyKey', (client) => mint(client, { idempotencyKey: 'a\nb' })],
+    ['idempotencyKey', (client) => mint(client, { idempotencyKey: '' })],
+    ['idempotencyKey', (client) => mint(client, { idempotencyKey: 'a'.repeat(256) })],
+  ])('%s that no request can carry rejects', async (field, ask) => {
+    const service = await loopback(good);
+    const asked = new Promise((resolve) => resolve(ask(clientOf(service))));
+    await expect(asked).rejects.toMatchObject({ name: 'TallyError', code: 'invalid_field', field });
+    expect(service.arrived).toEqual([]);
+  });
+
+  test.each(['apiKey', 'agentDid', 'acceptCharge'])('%s that no header can carry rejects', async (field) => {
+    const service = await loopback(good);
+    const client = clientOf(service, { [field]: '☃' });
+    await expect(mint(client)).rejects.toMatchObject({ name: 'TallyError', code: 'invalid_field', field });
+  });
+});

@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import { readText } from '../methods/read.ts';
 import type { Anchor } from './anchor.ts';
@@ -12,7 +13,7 @@ export async function getAnchor(
   anchorRef: string,
   call?: CallOptions,
 ): Promise<Anchor> {
-  const { json } = await transport.get<Anchor>(`/v1/anchor/${encodeURIComponent(anchorRef)}`, call);
+  const { json } = await transport.get<Anchor>(`/v1/anchor/${pathPart(anchorRef, 'anchorRef')}`, call);
   return json;
 }
 
@@ -34,13 +35,13 @@ export async function getAnchorByHash(
  * @param refOrHash an anchor reference, or what `anchor` takes
  * @throws not_a_receipt, json_*, invalid_base64url; ServiceError (anchor_not_found, anchor_pending)
  */
-export function getAnchorProof(
+export async function getAnchorProof(
   transport: Transport,
   refOrHash: HashOrReceipt,
   call?: CallOptions,
 ): Promise<string> {
   const path = isAnchorRef(refOrHash)
-    ? encodeURIComponent(refOrHash)
+    ? pathPart(refOrHash, 'anchorRef')
     : `by-hash/${canonicalSha256(refOrHash)}`;
   return readText(transport, `/v1/anchor/${path}`, call);
 }
@@ -50,12 +51,12 @@ export function getAnchorProof(
  * checks it, with the 32 bytes of the hash as entry.
  * @throws not_a_receipt, json_*, invalid_base64url; ServiceError (anchor_not_found)
  */
-export function getCoseReceipt(
+export async function getCoseReceipt(
   transport: Transport,
   refOrHash: HashOrReceipt,
   call?: CallOptions,
 ): Promise<Uint8Array> {
-  const name = isAnchorRef(refOrHash) ? encodeURIComponent(refOrHash) : canonicalSha256(refOrHash);
+  const name = isAnchorRef(refOrHash) ? pathPart(refOrHash, 'anchorRef') : canonicalSha256(refOrHash);
   return transport.download(`/v1/anchor/${name}/receipt.cbor`, 'application/cose', call);
 }
 

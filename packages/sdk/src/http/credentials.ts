@@ -1,4 +1,4 @@
-import { type AgentKey, signRequest, toHex, type UnsignedRequest } from '@tallystick/core';
+import { type AgentKey, signRequest, TallyError, toHex, type UnsignedRequest } from '@tallystick/core';
 import type { WebHeaders } from './platform.ts';
 
 /** Who calls. */
@@ -19,14 +19,22 @@ export interface Credentials {
   readonly acceptCharge?: string | undefined;
 }
 
-/** Sets the headers that say who calls. */
+/** Sets the headers that say who calls. @throws invalid_field for a text that no header can carry */
 export function identify(
   headers: WebHeaders,
   { apiKey, agent, agentDid = agent?.did, acceptCharge }: Credentials,
 ): void {
-  if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`);
-  if (agentDid !== undefined) headers.set('x-agent-did', agentDid);
-  if (acceptCharge !== undefined) headers.set('x-accept-charge', acceptCharge);
+  const set = (name: string, value: string, field: keyof Credentials): void => {
+    try {
+      headers.set(name, value);
+    } catch (cause) {
+      const message = `\`${field}\` has characters that no header can carry.`;
+      throw new TallyError('invalid_field', message, { field, cause });
+    }
+  };
+  if (apiKey !== undefined) set('authorization', `Bearer ${apiKey}`, 'apiKey');
+  if (agentDid !== undefined) set('x-agent-did', agentDid, 'agentDid');
+  if (acceptCharge !== undefined) set('x-accept-charge', acceptCharge, 'acceptCharge');
 }
 
 /** Sets the headers of an agent's signature. They are good for one attempt. */

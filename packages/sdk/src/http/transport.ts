@@ -92,7 +92,12 @@ export function createTransport(options: TransportOptions): Transport {
     if (!placeOf(path).isSite) identify(headers, options);
     if (upload === null) return headers;
     headers.set('content-type', upload.contentType);
-    headers.set('idempotency-key', call.idempotencyKey ?? freshKey());
+    const { idempotencyKey = freshKey() } = call;
+    if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
+      const message = '`idempotencyKey` must be 1 to 255 visible ASCII characters.';
+      throw new TallyError('invalid_field', message, { field: 'idempotencyKey' });
+    }
+    headers.set('idempotency-key', idempotencyKey);
     return headers;
   };
 

@@ -1,4 +1,5 @@
 import { checkIssuerDocument, type IssuerDocument, type JsonValue, TallyError } from '@tallystick/core';
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { CallOptions, Transport } from '../http/transport.ts';
  * @throws issuer_proof_invalid; ServiceError (issuer_not_found)
  */
 export async function issuer(transport: Transport, did: string, call?: CallOptions): Promise<IssuerDocument> {
-  const { json } = await transport.get(`/.well-known/issuers/${encodeURIComponent(did)}.json`, call);
+  const { json } = await transport.get(`/.well-known/issuers/${pathPart(did, 'did')}.json`, call);
   return checkedRecord(json, did);
 }
 

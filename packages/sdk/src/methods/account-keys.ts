@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { ApiKey, GetLimitsAnswer, Limits, ListKeysAnswer, NewApiKey } from './documents.ts';
 import { read, send } from './read.ts';
@@ -47,7 +48,7 @@ export interface RotateKeyParams {
 const PATH = '/v1/keys';
 
 export function accountKeyMethods(transport: Transport): AccountKeyMethods {
-  const pathOf = (id: string): string => `${PATH}/${encodeURIComponent(id)}`;
+  const pathOf = (id: string): string => `${PATH}/${pathPart(id, 'id')}`;
   return {
     listKeys: ({ limit, cursor } = {}, call) => read(transport, PATH, call, { limit, cursor }),
     createKey: (params = {}, call) => send(transport, PATH, membersOf(params), call),
@@ -58,7 +59,7 @@ export function accountKeyMethods(transport: Transport): AccountKeyMethods {
       return (await transport.delete<ApiKey>(pathOf(id), call)).json;
     },
     getLimits: (call) => read(transport, '/v1/limits', call),
-    rotateKey: (id, { graceSeconds } = {}, call) =>
+    rotateKey: async (id, { graceSeconds } = {}, call) =>
       send(transport, `${pathOf(id)}/rotate`, { grace_seconds: graceSeconds }, call),
   };
 }

@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { CallContent } from './documents.ts';
 import { read } from './read.ts';
@@ -15,9 +16,9 @@ export interface CallContentMethods {
 }
 
 export function callContentMethods(transport: Transport): CallContentMethods {
-  const pathOf = (id: string): string => `/v1/compute/calls/${encodeURIComponent(id)}/content`;
+  const pathOf = (id: string): string => `/v1/compute/calls/${pathPart(id, 'id')}/content`;
   return {
-    getCallContent: (id, call) => read(transport, pathOf(id), call),
+    getCallContent: async (id, call) => read(transport, pathOf(id), call),
     async deleteCallContent(id, call) {
       await transport.delete(pathOf(id), call);
     },

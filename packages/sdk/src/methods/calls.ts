@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { CallDetail, CallRow, CountCallsAnswer, ListCallsAnswer } from './documents.ts';
 import { type ListParams, pageOf } from './lists.ts';
@@ -59,7 +60,7 @@ export function callMethods(transport: Transport): CallMethods {
     countCalls({ bucket, by, from, to, ...filters } = {}, call) {
       return read(transport, `${PATH}/counts`, call, { bucket, by, from, to, ...queryOf(filters) });
     },
-    getCall: (id, call) => read(transport, `${PATH}/${encodeURIComponent(id)}`, call),
+    getCall: async (id, call) => read(transport, `${PATH}/${pathPart(id, 'id')}`, call),
     async *followCalls(params = {}, call = {}) {
       const path = withQuery(`${PATH}/live`, queryOf(params));
       for await (const line of transport.lines(path, 'text/event-stream', call))

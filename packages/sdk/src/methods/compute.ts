@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type {
   Benchmark,
@@ -69,10 +70,10 @@ export function computeMethods(transport: Transport): ComputeMethods {
   return {
     getComputeDescriptor: (call) => read(transport, '/v1/compute', call),
     listModels: (call) => read(transport, '/v1/compute/models', call),
-    getModel: (id, call) => read(transport, `/v1/compute/models/${encodeURIComponent(id)}`, call),
+    getModel: async (id, call) => read(transport, `/v1/compute/models/${pathPart(id, 'id')}`, call),
     estimateChatCompletion: (request, call) => send(transport, '/v1/compute/estimate', request, call),
-    getUsage: (didOrKeyId, { from, to } = {}, call) =>
-      read(transport, `/v1/compute/usage/${encodeURIComponent(didOrKeyId)}`, call, { from, to }),
+    getUsage: async (didOrKeyId, { from, to } = {}, call) =>
+      read(transport, `/v1/compute/usage/${pathPart(didOrKeyId, 'didOrKeyId')}`, call, { from, to }),
     rateCall: ({ receiptId, score, label, comment }, call) =>
       send(transport, '/v1/compute/feedback', { receipt_id: receiptId, score, label, comment }, call),
     getCompressionStats: (call) => read(transport, '/v1/compute/compression/stats', call),

@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { BuyKeyAnswer, KeyOrder, QuoteKeyAnswer } from './documents.ts';
 import { read, send } from './read.ts';
@@ -34,8 +35,8 @@ export function keyMethods(transport: Transport): KeyMethods {
   return {
     quoteKey: ({ renew, ...params }, call) =>
       send(transport, '/v1/anchor/keys/quote', { ...membersOf(params), renew }, call),
-    getKeyOrder: (orderId, call) =>
-      read(transport, `/v1/anchor/keys/orders/${encodeURIComponent(orderId)}`, call),
+    getKeyOrder: async (orderId, call) =>
+      read(transport, `/v1/anchor/keys/orders/${pathPart(orderId, 'orderId')}`, call),
     buyKey: (params, call) => send(transport, '/v1/anchor/keys', membersOf(params), call),
   };
 }

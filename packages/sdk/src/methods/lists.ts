@@ -1,4 +1,5 @@
 import type { StreamHead } from '@tallystick/core';
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type {
   ListAnchorsAnswer,
@@ -120,8 +121,8 @@ export function listMethods(transport: Transport): ListMethods {
     listReceipts: (params = {}, call) => read(transport, '/v1/receipts', call, filtersOf(params)),
     readStream: ({ first, limit } = {}, call) => read(transport, '/v1/stream', call, { first, limit }),
     signStreamHead: async (call) => (await transport.post<StreamHead>('/v1/stream/heads', null, call)).json,
-    listTenantReceipts: (tenantId, params = {}, call) =>
-      read(transport, `/tenants/${encodeURIComponent(tenantId)}/receipts`, call, filtersOf(params)),
+    listTenantReceipts: async (tenantId, params = {}, call) =>
+      read(transport, `/tenants/${pathPart(tenantId, 'tenantId')}/receipts`, call, filtersOf(params)),
     listAnchors: ({ canonicalSha256: canonical_sha256, key, receiptId: receipt_id, ...page } = {}, call) =>
       read(transport, '/v1/anchors', call, { ...pageOf(page), canonical_sha256, key, receipt_id }),
     listSessions: ({ key, ...page } = {}, call) =>

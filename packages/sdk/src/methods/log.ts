@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { LogStatus } from './documents.ts';
 import { read, readText } from './read.ts';
@@ -25,8 +26,11 @@ export function logMethods(transport: Transport): LogMethods {
   return {
     getLogStatus: (call) => read(transport, '/v1/log', call),
     getCheckpoint: (call) => readText(transport, '/checkpoint', call),
-    getTile: (path, call) => {
-      const escaped = path.split('/').map(encodeURIComponent).join('/');
+    getTile: async (path, call) => {
+      const escaped = path
+        .split('/')
+        .map((part) => pathPart(part, 'path'))
+        .join('/');
       return transport.download(`/tile/${escaped}`, 'application/octet-stream', call);
     },
   };

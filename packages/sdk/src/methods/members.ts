@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { GetLeaderboardAnswer, Member, VerifyMemberAnswer } from './documents.ts';
 import type { LimitParams } from './log.ts';
@@ -25,6 +26,6 @@ export function memberMethods(transport: Transport): MemberMethods {
   return {
     registerMember: ({ did, handle }, call) => send(transport, `${PATH}/register`, { did, handle }, call),
     getLeaderboard: ({ limit } = {}, call) => read(transport, `${PATH}/leaderboard`, call, { limit }),
-    verifyMember: (did, call) => read(transport, `${PATH}/verify/${encodeURIComponent(did)}`, call),
+    verifyMember: async (did, call) => read(transport, `${PATH}/verify/${pathPart(did, 'did')}`, call),
   };
 }

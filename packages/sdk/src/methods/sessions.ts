@@ -1,4 +1,5 @@
 import type { SessionCall, SessionOpening } from '@tallystick/core';
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { EnvelopeReceipt } from '../receipts/documents.ts';
 import { type Issued, issuedIn } from '../receipts/issued.ts';
@@ -66,5 +67,5 @@ export function sessionMethods(transport: Transport): SessionMethods {
 }
 
 function pathOf(sessionId: string): string {
-  return `/v1/sessions/${encodeURIComponent(sessionId)}`;
+  return `/v1/sessions/${pathPart(sessionId, 'sessionId')}`;
 }

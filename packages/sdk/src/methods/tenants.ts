@@ -1,4 +1,5 @@
 import type { DEFAULT_PROFILE, EvidenceManifest, Profile, ReceiptOfProfile } from '@tallystick/core';
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import { type EmitParams, emit } from '../receipts/emit.ts';
 import type { Issued } from '../receipts/issued.ts';
@@ -32,19 +33,20 @@ export interface TenantMethods {
 
 export function tenantMethods(transport: Transport): TenantMethods {
   return {
-    emitTenantReceipt: (tenantId, params, call) =>
+    emitTenantReceipt: async (tenantId, params, call) =>
       emit(transport, params, call, pathOf(tenantId, 'receipts')),
-    exportEvidence: (tenantId, { from, to } = {}, call) =>
+    exportEvidence: async (tenantId, { from, to } = {}, call) =>
       transport.download(withQuery(pathOf(tenantId, 'evidence'), { from, to }), 'application/zip', call),
     getEvidenceManifest: async (tenantId, { from, to } = {}, call) => {
       const path = withQuery(pathOf(tenantId, 'evidence'), { from, to });
       const { json: manifest, text } = await transport.get<EvidenceManifest>(path, call);
       return { manifest, text };
     },
-    listEvidenceExports: (tenantId, call) => read(transport, pathOf(tenantId, 'evidence/exports'), call),
+    listEvidenceExports: async (tenantId, call) =>
+      read(transport, pathOf(tenantId, 'evidence/exports'), call),
   };
 }
 
 function pathOf(tenantId: string, rest: string): string {
-  return `/tenants/${encodeURIComponent(tenantId)}/${rest}`;
+  return `/tenants/${pathPart(tenantId, 'tenantId')}/${rest}`;
 }

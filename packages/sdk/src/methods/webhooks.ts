@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type {
   ListWebhookDeliveriesAnswer,
@@ -57,7 +58,7 @@ export interface WebhookParams {
 const PATH = '/v1/webhooks';
 
 export function webhookMethods(transport: Transport): WebhookMethods {
-  const pathOf = (id: string): string => `${PATH}/${encodeURIComponent(id)}`;
+  const pathOf = (id: string): string => `${PATH}/${pathPart(id, 'id')}`;
   return {
     listWebhooks: (call) => read(transport, PATH, call),
     createWebhook: ({ url, events }, call) => send(transport, PATH, { url, events }, call),
@@ -70,9 +71,9 @@ export function webhookMethods(transport: Transport): WebhookMethods {
     async testWebhook(id, call) {
       return (await transport.post<TestWebhookAnswer>(`${pathOf(id)}/test`, null, call)).json;
     },
-    listWebhookDeliveries: (id, params = {}, call) =>
+    listWebhookDeliveries: async (id, params = {}, call) =>
       read(transport, `${pathOf(id)}/deliveries`, call, pageOf(params)),
-    rotateWebhookSecret: (id, { graceSeconds } = {}, call) =>
+    rotateWebhookSecret: async (id, { graceSeconds } = {}, call) =>
       send(transport, `${pathOf(id)}/rotate`, { grace_seconds: graceSeconds }, call),
   };
 }

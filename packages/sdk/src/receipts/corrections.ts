@@ -1,4 +1,5 @@
 import { type CorrectionVerdict, verifyCorrections as verifyWith } from '@tallystick/core';
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { GetCorrectionsAnswer } from '../methods/documents.ts';
 import { read } from '../methods/read.ts';
@@ -32,8 +33,8 @@ export function correctionMethods(transport: Transport): CorrectionMethods {
   return {
     correctReceipt: async (params, call) =>
       issuedIn(await transport.post('/v1/receipt/corrections', { ...params }, call)),
-    getCorrections: (receiptId, call) =>
-      read(transport, `/v1/receipt/${encodeURIComponent(receiptId)}/corrections`, call),
+    getCorrections: async (receiptId, call) =>
+      read(transport, `/v1/receipt/${pathPart(receiptId, 'receiptId')}/corrections`, call),
   };
 }
 

@@ -1,4 +1,5 @@
 import { DEFAULT_PROFILE, type Profile, type ReceiptOfProfile, type SealReference } from '@tallystick/core';
+import { pathPart } from '../http/path-part.ts';
 import { type CallOptions, defined, type Transport } from '../http/transport.ts';
 import { type Issued, issuedIn } from './issued.ts';
 
@@ -67,5 +68,5 @@ export async function emit<P extends Profile = typeof DEFAULT_PROFILE>(
     auditor_verifier: params.auditorVerifier,
     anchor: params.anchor,
   };
-  return issuedIn(await transport.post(`${at}?profile=${encodeURIComponent(profile)}`, members, call));
+  return issuedIn(await transport.post(`${at}?profile=${pathPart(profile, 'profile')}`, members, call));
 }

@@ -1,3 +1,4 @@
+import { pathPart } from '../http/path-part.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { StoredReceipt } from './documents.ts';
 import { type Issued, issuedIn } from './issued.ts';
@@ -8,5 +9,5 @@ export async function getReceipt(
   receiptId: string,
   call?: CallOptions,
 ): Promise<Issued<StoredReceipt>> {
-  return issuedIn(await transport.get(`/v1/receipt/${encodeURIComponent(receiptId)}`, call));
+  return issuedIn(await transport.get(`/v1/receipt/${pathPart(receiptId, 'receiptId')}`, call));
 }
