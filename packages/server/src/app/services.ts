@@ -200,13 +200,13 @@ async function openAll(
   const askBalance = async (): Promise<void> => {
     if (chain !== null) await anchorMetrics.wallet(chain);
   };
-  let keyringProblem: string | null = null;
+  let keyringReadable = true;
   const refreshKeys = async (passphrase?: string | null): Promise<void> => {
     const changed = await issuer.refresh(passphrase).catch((error: unknown) => {
-      keyringProblem = error instanceof Error ? error.message : String(error);
+      keyringReadable = false;
       throw error;
     });
-    keyringProblem = null;
+    keyringReadable = true;
     if (changed || news.due(clock())) await refreshTrust(store, issuer.keyring, clock());
     await trust.refresh();
   };
@@ -336,13 +336,15 @@ async function openAll(
   });
   await readiness.start();
   closing.push(() => readiness.close(), 'watching what it does');
+  const trustState = (): string => {
+    if (!keyringReadable) return 'the keyring was changed and can’t be read: see the log of this process';
+    return trust.bundle() === null
+      ? 'no trust bundle is published: see tally trust draft, sign and publish'
+      : 'ok';
+  };
   const ready = async (): Promise<Record<string, string>> => ({
     ...(await readiness.checks()),
-    trust:
-      keyringProblem ??
-      (trust.bundle() === null
-        ? 'no trust bundle is published: see tally trust draft, sign and publish'
-        : 'ok'),
+    trust: trustState(),
   });
   const queues: Services['queues'] = () => ({
     ...store.waiting(),
