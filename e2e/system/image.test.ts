@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -83,6 +83,11 @@ describe('the image, run read-only as its own user', () => {
     };
     await tally('keys', 'init', '--root-out', `${at}/root.json`);
     put('posting.key', randomBytes(32).toString('hex'));
+    // As Kubernetes gives the files of a Secret to a process, by the mode in the chart.
+    for (const name of ['keyring.json', 'posting.key']) {
+      chownSync(join(container.data, name), 0, USER);
+      chmodSync(join(container.data, name), 0o440);
+    }
 
     const began = performance.now();
     const service = container.start();
