@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { rawDecoder } from '@tallystick/chain';
 import {
   fromBase64url,
   type JsonObject,
@@ -7,15 +8,9 @@ import {
   parseVerifierKey,
   type VerifierKey,
 } from '@tallystick/core';
-import {
-  type FsckReport,
-  fsckLog,
-  openLogStorage,
-  openStore,
-  rawDecoder,
-  readConfig,
-  recordedAnchors,
-} from '@tallystick/server';
+import { recordedAnchors } from '@tallystick/issuers';
+import { type FsckReport, fsckLog } from '@tallystick/log';
+import { openLogStorage, openStore, readConfig } from '@tallystick/server';
 import { vi } from 'vitest';
 import type { Random } from '../packages/core/test/random.ts';
 import { readerOf } from './posting-chain.ts';

@@ -1,8 +1,8 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createPostingKey } from '@tallystick/chain';
 import { toBase64url } from '@tallystick/core';
-import { createPostingKey } from '@tallystick/server';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   bytesOf,

@@ -13,7 +13,7 @@ import {
   type VerifierKey,
   verifyInclusion,
 } from '@tallystick/core';
-import { nodeEngine } from '@tallystick/server';
+import { nodeEngine } from '@tallystick/kit';
 import type { Random } from '../packages/core/test/random.ts';
 import { bytesOf, hashOf, type Key, place } from './log-client.ts';
 import { drawing } from './random.ts';

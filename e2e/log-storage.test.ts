@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseVerifierKey } from '@tallystick/core';
-import { followLog } from '@tallystick/server';
+import { followLog } from '@tallystick/log';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildGoClient, runGoClient } from './go-client.ts';
 import {

@@ -8,7 +8,7 @@ import {
   toHex,
   type VerifierKey,
 } from '@tallystick/core';
-import { nodeEngine } from '@tallystick/server';
+import { nodeEngine } from '@tallystick/kit';
 import { afterAll } from 'vitest';
 import { nodeSha256 } from '../packages/kit/src/crypto/node-sha256.ts';
 

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import {
   CompactRange,
   createSigner,
@@ -22,7 +23,7 @@ import {
   signTrustBundle,
   tilePath,
 } from '@tallystick/core';
-import { createPostingKey, type Keyring, readKeyring, readPostingKey, signerFor } from '@tallystick/server';
+import { type Keyring, readKeyring, signerFor } from '@tallystick/issuers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeSha256 } from '../packages/kit/src/crypto/node-sha256.ts';
 import { openTestChain } from '../packages/server/test/anchoring.ts';

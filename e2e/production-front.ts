@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callerAccount, openStore, readConfig } from '@tallystick/server';
+import { callerAccount } from '@tallystick/ledger';
+import { openStore, readConfig } from '@tallystick/server';
 import { expect } from 'vitest';
 import { serveUntrusted, type Untrusted } from './clients.ts';
 import { until } from './log-client.ts';

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createPostingKey, readPostingKey } from '@tallystick/chain';
 import {
   bundleHash,
   fromBase64url,
@@ -11,7 +12,7 @@ import {
   signTrustBundle,
   utf8,
 } from '@tallystick/core';
-import { createPostingKey, readKeyring, readPostingKey, signerFor } from '@tallystick/server';
+import { readKeyring, signerFor } from '@tallystick/issuers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openTestChain } from '../packages/server/test/anchoring.ts';
 import {

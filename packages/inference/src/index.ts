@@ -1,7 +1,7 @@
 export { createBenchmark } from './benchmark/benchmark.ts';
 export { results } from './benchmark/results.ts';
 export { modelPriceDocument, money } from './billing.ts';
-export { CALL_COLUMNS, CALL_PURPOSE, callDocument } from './calls/call-document.ts';
+export { CALL_COLUMNS, callDocument } from './calls/call-document.ts';
 export type {
   CallCounting,
   CallCounts,
@@ -20,15 +20,12 @@ export type { ContentRow, ContentStore } from './calls/content-store.ts';
 export { BUCKETS, countDocuments, GROUPINGS } from './calls/count-calls.ts';
 export type { ListedRequest } from './calls/ended-call.ts';
 export { followCalls } from './calls/follow-calls.ts';
-export { bandOf, bandStarts, UNKNOWN_BAND } from './calls/latency-bands.ts';
 export { purgeCalls } from './calls/purge-calls.ts';
 export type { Model } from './catalogue/catalogue.ts';
-export { ollamaUrl } from './catalogue/ollama-host.ts';
-export { catalogueEntries, checkCatalogue, readCatalogue } from './catalogue/open.ts';
 export { operatorSchema } from './catalogue/schema.ts';
 export { priceAgeDays, retiresInDays, type Upkeep, type UpkeepTerms, upkeepOf } from './catalogue/upkeep.ts';
 export { TIERS } from './compression/options.ts';
-export { type CompressionStore, MAX_NOTES, type Note } from './compression-store.ts';
+export type { CompressionStore, Note } from './compression-store.ts';
 export {
   CHARGE_HEADERS,
   createFreeReads,
@@ -36,13 +33,12 @@ export {
   type FreeReads,
   READ_PRICE,
 } from './free-reads.ts';
-export {
-  LEARNED_SECONDS,
-  type LearnedRow,
-  type LearningStore,
-  type RateableCall,
-  type RatedCall,
-  type Rating,
+export type {
+  LearnedRow,
+  LearningStore,
+  RateableCall,
+  RatedCall,
+  Rating,
 } from './learning/learning-store.ts';
 export { checkLimits, limitsSchema, requireCatalogued } from './limits-schema.ts';
 export { localCards } from './local/cards.ts';

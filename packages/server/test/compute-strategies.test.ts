@@ -1,5 +1,5 @@
+import { replay } from '@tallystick/inference';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replay } from '../src/index.ts';
 import { messages, type Routed, startRouted, svcOf } from './compute.ts';
 import { apiKey, toReply } from './service.ts';
 

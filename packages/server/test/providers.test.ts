@@ -1,7 +1,8 @@
 import type { JsonObject } from '@tallystick/core';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
+import type { UpstreamKind } from '../../inference/src/catalogue/kinds.ts';
 import { responses } from '../../inference/src/protocols/responses/responses.ts';
-import { openProvider, type UpstreamKind } from '../../inference/src/providers/open.ts';
+import { openProvider } from '../../inference/src/providers/open.ts';
 import { type ChatAnswer, type Provider, ProviderError } from '../../inference/src/providers/provider.ts';
 import type { UpstreamOptions } from '../../inference/src/providers/upstream.ts';
 import { isUsageChunk, readUsage } from '../../inference/src/providers/usage.ts';

@@ -1,4 +1,5 @@
-import { bandStarts, type CallCounting, type CallSums, UNKNOWN_BAND } from '@tallystick/inference';
+import type { CallCounting, CallSums } from '@tallystick/inference';
+import { bandStarts, UNKNOWN_BAND } from '@tallystick/inference/rows';
 import { type RawBuilder, sql } from 'kysely';
 import { byDriver, type CallDriver, checks, type FilterValues, timeOf } from './call-filters.ts';
 import type { Dialect } from './dialect.ts';

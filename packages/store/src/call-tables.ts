@@ -1,4 +1,5 @@
-import { bandOf, type CallRow, type NewCall } from '@tallystick/inference';
+import type { CallRow, NewCall } from '@tallystick/inference';
+import { bandOf } from '@tallystick/inference/rows';
 import { sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
 import type { CallCount, CallTag } from './call-rows.ts';

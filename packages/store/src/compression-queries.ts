@@ -1,4 +1,5 @@
-import { MAX_NOTES, type Note } from '@tallystick/inference';
+import type { Note } from '@tallystick/inference';
+import { MAX_NOTES } from '@tallystick/inference/rows';
 import { type RawBuilder, sql } from 'kysely';
 import { type Compiler, raw, statement } from './statement.ts';
 

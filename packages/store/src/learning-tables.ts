@@ -1,4 +1,5 @@
-import { LEARNED_SECONDS, type LearnedRow, type RateableCall } from '@tallystick/inference';
+import type { LearnedRow, RateableCall } from '@tallystick/inference';
+import { LEARNED_SECONDS } from '@tallystick/inference/rows';
 import { type RawBuilder, sql } from 'kysely';
 import type { Bulk } from './bulk.ts';
 import type { Work } from './database-work.ts';

@@ -1,4 +1,4 @@
-import { CALL_PURPOSE } from '@tallystick/inference';
+import { CALL_PURPOSE } from '@tallystick/inference/rows';
 import type { ListedReceipt, ReceiptFilters } from '@tallystick/receipts';
 
 /** Number of the receipts of one owner that were issued in one span of time and share the members up to `key`. */

@@ -1,10 +1,5 @@
-import {
-  bandOf,
-  type CallCounting,
-  type CallFilters,
-  type CallSums,
-  type NewCall,
-} from '@tallystick/inference';
+import type { CallCounting, CallFilters, CallSums, NewCall } from '@tallystick/inference';
+import { bandOf } from '@tallystick/inference/rows';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../src/store.ts';

@@ -3,11 +3,11 @@ import { validate } from '@tallystick/kit';
 import type { SpokenProtocol } from '../protocols/protocol.ts';
 import type { OAuthOptions } from '../providers/access-tokens.ts';
 import type { ApiKey } from '../providers/api-keys.ts';
-import { carriedBy, type UpstreamKind } from '../providers/open.ts';
-import { serviceAccountOf } from '../providers/vertex.ts';
+import { serviceAccountOf } from '../providers/service-account.ts';
 import { type Carried, type Catalogue, createCatalogue, type Model } from './catalogue.ts';
 import defaultsFile from './defaults.json' with { type: 'json' };
 import { DOMAINS, type Domain } from './domains.ts';
+import { carriedBy, type UpstreamKind } from './kinds.ts';
 import { ollamaUrl } from './ollama-host.ts';
 import { toPrice } from './price.ts';
 import {

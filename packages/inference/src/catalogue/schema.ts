@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { experimentsSchema } from '../experiments/schema.ts';
-import { upstreamKinds } from '../providers/open.ts';
 import { SERVICE_TIERS } from '../types.ts';
 import { ABILITIES } from './catalogue.ts';
 import { DOMAINS } from './domains.ts';
+import { upstreamKinds } from './kinds.ts';
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const dollars = z

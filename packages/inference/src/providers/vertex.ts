@@ -1,12 +1,10 @@
-import { type JsonObject } from '@tallystick/core';
 import { importPKCS8, SignJWT } from 'jose';
 import { openAccessTokens } from './access-tokens.ts';
 import { geminiError, generateContentProvider } from './gemini.ts';
-import { asObject, asText } from './members.ts';
 import { type Provider, ProviderError } from './provider.ts';
+import { googleTokens, serviceAccountOf } from './service-account.ts';
 import { openUpstream, type UpstreamOptions } from './upstream.ts';
 
-const googleTokens = 'https://oauth2.googleapis.com/token';
 const cloudScope = 'https://www.googleapis.com/auth/cloud-platform';
 
 /**
@@ -27,29 +25,6 @@ export function vertexProvider(options: UpstreamOptions): Provider {
   });
   const upstream = openUpstream(options, { tokens, readError: geminiError });
   return generateContentProvider(name, upstream, '');
-}
-
-interface ServiceAccount {
-  readonly email: string;
-  /** PEM of PKCS#8. */
-  readonly privateKey: string;
-  readonly keyId: string | null;
-  /** The audience of its assertions. */
-  readonly tokenUri: string;
-}
-
-/** The service account that a JSON key is of; null if it is none. */
-export function serviceAccountOf(text: string): ServiceAccount | null {
-  let json: JsonObject | null;
-  try {
-    json = asObject(JSON.parse(text));
-  } catch {
-    return null;
-  }
-  const [email, privateKey] = [asText(json?.['client_email']), asText(json?.['private_key'])];
-  if (email === null || privateKey?.startsWith('-----BEGIN PRIVATE KEY-----') !== true) return null;
-  const keyId = asText(json?.['private_key_id']);
-  return { email, privateKey, keyId, tokenUri: asText(json?.['token_uri']) ?? googleTokens };
 }
 
 async function assertionOf(name: string, key: string, scope: string): Promise<string> {

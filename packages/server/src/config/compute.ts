@@ -1,5 +1,5 @@
 import type { ComputeConfig } from '@tallystick/inference';
-import { checkCatalogue, ollamaUrl, readCatalogue } from '@tallystick/inference';
+import { checkCatalogue, ollamaUrl, readCatalogue } from '@tallystick/inference/catalogue';
 import type { ConfigFile } from './file.ts';
 import { type EnvReader, parseUrl } from './reader.ts';
 

@@ -1,6 +1,7 @@
+import { keyLimits, setKeyLimits } from '@tallystick/callers';
 import { print, printJson } from '@tallystick/cli/toolkit';
 import type { JsonValue } from '@tallystick/core';
-import { checkLimits, keyLimits, setKeyLimits } from '../index.ts';
+import { checkLimits } from '@tallystick/inference';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 /**

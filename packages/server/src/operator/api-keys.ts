@@ -1,17 +1,7 @@
+import { type ApiKeyListing, createApiKey, type Grant, listApiKeys, revokeApiKey } from '@tallystick/callers';
 import { paint, print, printable, printJson, remark } from '@tallystick/cli/toolkit';
-import type { JsonValue } from '@tallystick/core';
-import {
-  type ApiKeyListing,
-  type Config,
-  checkKeyRouting,
-  createApiKey,
-  type Grant,
-  listApiKeys,
-  revokeApiKey,
-  setKeyRouting,
-  withApiKeySecret,
-  writeKeyring,
-} from '../index.ts';
+import { withApiKeySecret, writeKeyring } from '@tallystick/issuers';
+import type { Config } from '../config/config.ts';
 import { openKeyring, requireDatabase, serviceConfig, withStore } from './files.ts';
 
 /** Creates a key and shows it, this once. */
@@ -65,23 +55,4 @@ export async function revoke(id: string, { json }: { json?: boolean }): Promise<
   await withStore(config, (store) => revokeApiKey(store, id, Date.now()));
   if (json) printJson({ id, revoked: true });
   else print(`${id} is revoked.`);
-}
-
-/**
- * Sets how the calls of a key are routed.
- * @param routing null for nothing
- * @throws unknown_field, invalid_field for what no call could say; api_key_invalid where there is no key of that id
- */
-export async function route(id: string, routing: JsonValue, { json }: { json?: boolean }): Promise<void> {
-  if (routing !== null) checkKeyRouting(routing);
-  const config = serviceConfig();
-  requireDatabase(config);
-  await withStore(config, (store) => setKeyRouting(store, id, routing));
-  if (json) printJson({ id, routing });
-  else
-    print(
-      routing === null
-        ? `The calls of ${id} are routed as they say.`
-        : `${id} is routed by ${JSON.stringify(routing)}.`,
-    );
 }

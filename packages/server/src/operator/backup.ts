@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { printJson, remark, UsageError, unwritable } from '@tallystick/cli/toolkit';
-import type { Config } from '../index.ts';
+import type { Config } from '../config/config.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 const MIB = 1024 * 1024;

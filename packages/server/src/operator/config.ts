@@ -1,5 +1,5 @@
 import { EXIT, type Exit, paint, print, printable, printJson } from '@tallystick/cli/toolkit';
-import { checkConfig } from '../index.ts';
+import { checkConfig } from '../config/config.ts';
 
 /** Lists the faults of the configuration, and with `print` every setting; secrets are shown as `(secret)`. */
 export function check(

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openDevToken } from '@tallystick/chain';
+import type { DevToken } from '@tallystick/chain/evm';
 import { asUsage, paint, print, printJson, remark, UsageError } from '@tallystick/cli/toolkit';
 import { TallyError } from '@tallystick/core';
-import { type DevToken, formatUsdc, openDevToken, parseUsdc } from '../index.ts';
+import { formatUsdc, parseUsdc } from '@tallystick/ledger';
 import { serviceConfig } from './files.ts';
 
 /** Nano-USDC in a base unit of the token. */

@@ -1,15 +1,8 @@
 import { existsSync } from 'node:fs';
 import { remark, UsageError } from '@tallystick/cli/toolkit';
-import {
-  type Config,
-  holdsRoot,
-  type Keyring,
-  openStore,
-  readConfig,
-  readKeyring,
-  refreshTrust,
-  remoteKeys,
-} from '../index.ts';
+import { holdsRoot, type Keyring, readKeyring, refreshTrust, remoteKeys } from '@tallystick/issuers';
+import { openStore } from '../app/opening.ts';
+import { type Config, readConfig } from '../config/config.ts';
 
 /** The configuration of the service on this machine, read as `tally serve` reads it. @throws ConfigError */
 export function serviceConfig(): Config {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readText, unreadable } from '@tallystick/cli/toolkit';
 import { openCheckpoint, TallyError, type VerifierKey } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/kit';
-import { checkpointsIn, fetchAtMost } from '../index.ts';
+import { checkpointsIn, fetchAtMost } from '@tallystick/log';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 

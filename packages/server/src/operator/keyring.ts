@@ -23,7 +23,7 @@ import {
   rotateKey,
   signerFor,
   writeKeyring,
-} from '../index.ts';
+} from '@tallystick/issuers';
 import { openKeyring, publishNews, serviceConfig } from './files.ts';
 
 interface InitOptions {

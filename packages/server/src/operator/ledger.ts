@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { payerOf } from '@tallystick/callers';
 import {
   EXIT,
   type Exit,
@@ -10,7 +11,7 @@ import {
   UsageError,
 } from '@tallystick/cli/toolkit';
 import { formatTimestamp, isDid, TallyError } from '@tallystick/core';
-import { callerAccount, creditCaller, formatUsdc, parseUsdc, payerOf, type StatementLine } from '../index.ts';
+import { callerAccount, creditCaller, formatUsdc, parseUsdc, type StatementLine } from '@tallystick/ledger';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 type Store = Parameters<Parameters<typeof withStore>[1]>[0];

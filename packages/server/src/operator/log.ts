@@ -1,3 +1,4 @@
+import { type ChainReader, openChainReader, rawDecoder } from '@tallystick/chain';
 import {
   asUsage,
   EXIT,
@@ -12,19 +13,11 @@ import {
   UsageError,
 } from '@tallystick/cli/toolkit';
 import { fromBase64url, type LogKey, openCheckpoint, TallyError } from '@tallystick/core';
-import {
-  type ChainReader,
-  type Config,
-  type FsckReport,
-  fsckLog,
-  openChainReader,
-  openLogStorage,
-  type openStore,
-  rawDecoder,
-  recordedAnchors,
-  type WitnessFinding,
-  witnessesOf,
-} from '../index.ts';
+import { recordedAnchors } from '@tallystick/issuers';
+import { type FsckReport, fsckLog, type WitnessFinding } from '@tallystick/log';
+import { witnessesOf } from '../app/local-witnesses.ts';
+import { openLogStorage, type openStore } from '../app/opening.ts';
+import type { Config } from '../config/config.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 type Store = Awaited<ReturnType<typeof openStore>>;

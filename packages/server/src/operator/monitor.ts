@@ -23,7 +23,7 @@ import {
   type WitnessFinding,
 } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/kit';
-import { followLog, type MonitorState, type Sighting } from '../index.ts';
+import { followLog, type MonitorState, type Sighting } from '@tallystick/log';
 import { headsOfOthers } from './heads-of-others.ts';
 
 export interface MonitorOptions {

@@ -1,6 +1,6 @@
 import { print, printJson, readJson, readSecretKey, remark, serviceAt } from '@tallystick/cli/toolkit';
 import { isObject, type JsonValue, TallyError } from '@tallystick/core';
-import { openSealedKey } from '../index.ts';
+import { openSealedKey } from '@tallystick/payments';
 
 /** Opens a sealed key and shows it. @throws seal_invalid, seal_wrong_key, order_not_found */
 export async function open(

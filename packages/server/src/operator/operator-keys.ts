@@ -1,5 +1,10 @@
+import {
+  createOperatorKey,
+  listOperatorKeys,
+  type OperatorKeyListing,
+  revokeOperatorKey,
+} from '@tallystick/callers';
 import { paint, print, printable, printJson, remark, UsageError } from '@tallystick/cli/toolkit';
-import { createOperatorKey, listOperatorKeys, type OperatorKeyListing, revokeOperatorKey } from '../index.ts';
 import { apiKeySecret } from './api-keys.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 

@@ -1,6 +1,7 @@
 import { paint, print, printable, printJson, remark, UsageError } from '@tallystick/cli/toolkit';
 import { formatTimestamp } from '@tallystick/core';
-import { formatUsdc, type OrderRow, readContact } from '../index.ts';
+import { formatUsdc } from '@tallystick/ledger';
+import { type OrderRow, readContact } from '@tallystick/payments';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 /** Lists the orders that wait for something; with `all`, every order. */

@@ -10,7 +10,9 @@ import {
   UsageError,
 } from '@tallystick/cli/toolkit';
 import { formatTimestamp } from '@tallystick/core';
-import { type Config, declinePayout, formatUsdc, openTreasuryCommands, type PayoutRow } from '../index.ts';
+import { formatUsdc } from '@tallystick/ledger';
+import { declinePayout, openTreasuryCommands, type PayoutRow } from '@tallystick/payments';
+import type { Config } from '../config/config.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 type Store = Parameters<Parameters<typeof withStore>[1]>[0];

@@ -1,5 +1,6 @@
 import { EXIT, type Exit, paint, print, printJson, remark } from '@tallystick/cli/toolkit';
-import { formatUsdc, openTreasuryCommands } from '../index.ts';
+import { formatUsdc } from '@tallystick/ledger';
+import { openTreasuryCommands } from '@tallystick/payments';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 /** Compares ledger and chain. */

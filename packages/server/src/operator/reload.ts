@@ -1,5 +1,7 @@
 import { EXIT, type Exit, paint, print, printable, printJson, UsageError } from '@tallystick/cli/toolkit';
-import { checkConfig, controlFolder, reloadProcesses } from '../index.ts';
+import { reloadProcesses } from '../app/control.ts';
+import { controlFolder } from '../app/reloading.ts';
+import { checkConfig } from '../config/config.ts';
 
 /** Asks every process of the data directory to reload. @throws UsageError where none runs */
 export async function reload({ json }: { readonly json?: boolean }): Promise<Exit> {

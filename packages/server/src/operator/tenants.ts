@@ -1,4 +1,3 @@
-import { paint, print, printable, printJson, remark } from '@tallystick/cli/toolkit';
 import {
   createTenant,
   createTenantKey,
@@ -6,7 +5,8 @@ import {
   revokeApiKey,
   revokeTenant,
   type TenantListing,
-} from '../index.ts';
+} from '@tallystick/callers';
+import { paint, print, printable, printJson, remark } from '@tallystick/cli/toolkit';
 import { apiKeySecret } from './api-keys.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 

@@ -22,10 +22,10 @@ import {
   hasAnchors,
   inheritAnchors,
   publishTrust,
-  readConfig,
   signerFor,
   trustDraft,
-} from '../index.ts';
+} from '@tallystick/issuers';
+import { readConfig } from '../config/config.ts';
 import { openKeyring, publishNews, serviceConfig, withStore } from './files.ts';
 
 const DAY_MS = 86_400_000;

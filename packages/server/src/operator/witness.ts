@@ -1,7 +1,8 @@
 import { print, printJson, readSecretKey, remark, unreadable } from '@tallystick/cli/toolkit';
 import { createSigner, type VerifierKey, witnessKey } from '@tallystick/core';
 import { nodeMlDsaCosigner } from '@tallystick/kit';
-import { createWitness, listen, openWitnessState } from '../index.ts';
+import { createWitness, openWitnessState } from '@tallystick/log';
+import { listen } from '../app/listen.ts';
 
 export interface WitnessOptions {
   readonly name: string;

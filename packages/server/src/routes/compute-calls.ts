@@ -3,13 +3,13 @@ import { CALLER_ERRORS, type ClientCall, isApiKeyId, onlyKeyOf } from '@tallysti
 import { ENVELOPE_PROFILE, isDid, type JsonObject, receiptIdPattern, TallyError } from '@tallystick/core';
 import {
   CALL_COLUMNS,
-  CALL_PURPOSE,
   type CallFilters,
   callDocument,
   countDocuments,
   GROUPINGS,
   type ListedCall,
 } from '@tallystick/inference';
+import { CALL_PURPOSE } from '@tallystick/inference/rows';
 import { parseUsdc } from '@tallystick/ledger';
 import { json } from '../http/answer.ts';
 import { bucketQuery, bucketsOf } from '../http/buckets.ts';

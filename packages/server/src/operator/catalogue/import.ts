@@ -14,7 +14,7 @@ import {
   writeAtomically,
 } from '@tallystick/cli/toolkit';
 import { isObject, type JsonObject, type JsonValue, parseJson, TallyError } from '@tallystick/core';
-import { catalogueEntries, checkCatalogue, readCatalogue } from '@tallystick/inference';
+import { catalogueEntries, checkCatalogue, readCatalogue } from '@tallystick/inference/catalogue';
 import { createGuardedFetch, GuardedFetchError, guardPolicy } from '@tallystick/kit';
 import { type Change, changesOf } from './changes.ts';
 import { type ListedModel, type ListSource, readPriceList } from './price-lists.ts';

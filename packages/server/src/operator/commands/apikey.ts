@@ -1,6 +1,6 @@
+import type { Grant, Scope, Tier } from '@tallystick/callers';
 import { type Command, Option, operatorCommand, UsageError, urlOption } from '@tallystick/cli/toolkit';
 import type { JsonValue } from '@tallystick/core';
-import type { Grant, Scope, Tier } from '../../index.ts';
 
 /** The server's module is loaded only when it is needed. */
 const TIERS = ['pro', 'scale', 'enterprise'] as const satisfies readonly Tier[];
@@ -62,7 +62,7 @@ function routeCommand(keys: Command): void {
     .addHelpText('after', ROUTE_HELP)
     .action(async (id: string, routing: JsonValue, options: { json?: boolean }) => {
       requireId(id);
-      await (await import('../api-keys.ts')).route(id, routing, options);
+      await (await import('../api-key-routing.ts')).route(id, routing, options);
     });
 }
 

@@ -9,7 +9,7 @@ export function serviceCommands(program: Command, finish: (exit: Exit) => void):
     .option('--workers <number>', 'processes that share the port, or auto for one a core (TALLY_WORKERS)')
     .addHelpText('after', SERVE_HELP)
     .action(async ({ workers }: { workers?: string }) => {
-      const { serve } = await import('../../index.ts');
+      const { serve } = await import('../../app/main.ts');
       await serve(workers === undefined ? process.env : { ...process.env, TALLY_WORKERS: workers });
     });
 

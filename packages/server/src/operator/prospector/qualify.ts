@@ -9,7 +9,7 @@ import {
   UsageError,
 } from '@tallystick/cli/toolkit';
 import { isObject, type JsonObject, TallyError } from '@tallystick/core';
-import type { Readiness } from '../../index.ts';
+import type { Report as Readiness } from '../../pilots/prospector/report.ts';
 import { requirePartnerKey } from '../partner-key.ts';
 import { table } from './table.ts';
 

@@ -1,5 +1,5 @@
 import { paint, printable } from '@tallystick/cli/toolkit';
-import type { Readiness } from '../../index.ts';
+import type { Report as Readiness } from '../../pilots/prospector/report.ts';
 
 const VERDICTS = { ready: 'ready', gaps: 'has gaps', not_ready: 'not ready' } as const;
 const VERDICT_COLOURS = { ready: 'green', gaps: 'yellow', not_ready: 'red' } as const;

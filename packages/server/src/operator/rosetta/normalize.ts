@@ -10,7 +10,7 @@ import {
   writeOut,
 } from '@tallystick/cli/toolkit';
 import { canonicalize, isObject, type JsonObject, readCall, TallyError } from '@tallystick/core';
-import type { Normalized } from '../../index.ts';
+import type { Normalized } from '../../pilots/rosetta/answer.ts';
 import { requirePartnerKey } from '../partner-key.ts';
 import { table } from './table.ts';
 

@@ -1,5 +1,5 @@
 import { paint, printable } from '@tallystick/cli/toolkit';
-import type { Normalized } from '../../index.ts';
+import type { Normalized } from '../../pilots/rosetta/answer.ts';
 
 type Target = Normalized['targets'][number];
 type ConceptLine = Target['concepts'][number];

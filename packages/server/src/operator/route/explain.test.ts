@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { JsonObject } from '@tallystick/core';
+import { explainRequest } from '@tallystick/inference';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { explainRequest } from '../../index.ts';
 import { explainRoute } from './explain.ts';
 
 const request = {

@@ -11,13 +11,13 @@ import {
 import { isObject, type JsonValue } from '@tallystick/core';
 import {
   explainRequest,
-  formatUsdc,
   type Replay,
   type RouteExplanation,
-  readConfig,
   replay,
   type ScoreRecord,
-} from '../../index.ts';
+} from '@tallystick/inference';
+import { formatUsdc } from '@tallystick/ledger';
+import { readConfig } from '../../config/config.ts';
 
 /** @throws UsageError, TallyError where the file holds no decision and no request */
 export async function explainRoute(
