@@ -45,8 +45,11 @@ describe('where money moves', () => {
     ]);
   });
 
-  it.each(['TALLY_TREASURY', 'TALLY_USDC'])('not at an address whose checksum is wrong: %s', async (name) => {
-    const wrong = treasury.replace('E7', 'e7');
-    await expect(open({ ...elsewhere, [name]: wrong })).rejects.toThrow(`${name} is not an address`);
+  it.each(['treasury', 'usdc'] as const)('not at an address whose checksum is wrong: %s', async (name) => {
+    const config = readConfig(elsewhere);
+    const payments = { ...config.payments, [name]: treasury.replace('E7', 'e7') };
+    await expect(openMoney({ ...config, payments }, elsewhere.TALLY_CHAIN_RPC_URL)).rejects.toThrow(
+      `TALLY_${name.toUpperCase()} is not an address`,
+    );
   });
 });
