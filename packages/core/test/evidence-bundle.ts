@@ -1,6 +1,6 @@
 import { crc32 } from '../src/evidence/crc32.ts';
 import { type ManifestFacts, signManifest, signPurge } from '../src/evidence/document.ts';
-import { EVIDENCE_PATHS, partPaths } from '../src/evidence/parts.ts';
+import { EVIDENCE_PATHS, hashesPath, partPaths } from '../src/evidence/parts.ts';
 import { layoutZip, localHeader } from '../src/evidence/zip-layout.ts';
 import type { ByteSource } from '../src/evidence/zip-reader.ts';
 import {
@@ -11,17 +11,23 @@ import {
   correctionOf,
   createSigner,
   emitReceipt,
+  formatTimestamp,
+  fromHex,
   type JsonObject,
   meteringDigest,
   mintEnvelope,
   mintMetering,
+  nextStreamHead,
   parseJson,
   rootFingerprint,
   type Signer,
   sha256,
   sha256Hex,
+  signStreamHead,
   signTrustBundle,
+  streamStart,
   toBase64url,
+  toHex,
   utf8,
 } from '../src/index.ts';
 
@@ -42,17 +48,17 @@ interface Issuer {
   readonly root: Signer;
   readonly receipt: Signer;
   readonly bundle: Signer;
+  readonly head: Signer;
   readonly trust: string;
 }
 
 const seeded = (name: string): Promise<Signer> => createSigner(sha256(utf8(`evidence test: ${name}`)));
 
 export async function makeIssuer(name = 'own'): Promise<Issuer> {
-  const [root, receipt, bundle] = await Promise.all(
-    ['root', 'receipt', 'bundle'].map((purpose) => seeded(`${name} ${purpose}`)),
-  );
-  if (root === undefined || receipt === undefined || bundle === undefined) throw new Error('No signer.');
-  const keyOf = (signer: Signer, purpose: 'receipt' | 'bundle') => ({
+  const signer = (purpose: string): Promise<Signer> => seeded(`${name} ${purpose}`);
+  const [root, receipt] = [await signer('root'), await signer('receipt')];
+  const [bundle, head] = [await signer('bundle'), await signer('head')];
+  const keyOf = (signer: Signer, purpose: 'receipt' | 'bundle' | 'head') => ({
     key_id: signer.keyId,
     public_key: toBase64url(signer.publicKey),
     purpose,
@@ -67,14 +73,18 @@ export async function makeIssuer(name = 'own'): Promise<Issuer> {
       issuedAt: AT,
       expiresAt: AT + 86_400_000,
       issuers: [
-        { did: ISSUER, status: 'verified', keys: [keyOf(receipt, 'receipt'), keyOf(bundle, 'bundle')] },
+        {
+          did: ISSUER,
+          status: 'verified',
+          keys: [keyOf(receipt, 'receipt'), keyOf(bundle, 'bundle'), keyOf(head, 'head')],
+        },
       ],
       log: null,
       chain: null,
     },
     root,
   );
-  return { root, receipt, bundle, trust };
+  return { root, receipt, bundle, head, trust };
 }
 
 export async function receiptAt(signer: Signer, second: number, suffix: string): Promise<string> {
@@ -207,6 +217,38 @@ export async function purgeRecord(
     { did: ISSUER, issuedAt: AT },
     bundle,
   );
+}
+
+/** The files of a stream: heads over so many of the hashes, each signed at its second, and the hashes from a place on. */
+export async function streamFiles(
+  { head: signer }: Issuer,
+  hashes: readonly string[],
+  { heads, first, since }: { heads: readonly [count: number, at: number][]; first: number; since: number },
+): Promise<Made[]> {
+  const stream = `tenant:${TENANT}`;
+  const texts: string[] = [];
+  for (const [count, at] of heads) {
+    const head = hashes
+      .slice(0, count)
+      .reduce((before, hash) => nextStreamHead(before, fromHex(hash, 32)), streamStart(stream));
+    const previous = texts.at(-1);
+    const facts = {
+      stream,
+      count,
+      head: toHex(head),
+      since: formatTimestamp(since * 1000),
+      previous_sha256: previous === undefined ? null : sha256Hex(utf8(previous)),
+    };
+    texts.push(await signStreamHead(facts, { did: ISSUER, at: at * 1000 }, signer));
+  }
+  const last = heads.at(-1)?.[0] ?? 0;
+  const lines = hashes
+    .slice(first - 1, last)
+    .map((sha256, offset) => canonicalize({ index: first + offset, sha256 }));
+  return [
+    { path: EVIDENCE_PATHS.heads, bytes: linesOf(texts) },
+    ...(lines.length === 0 ? [] : [{ path: hashesPath(1), bytes: linesOf(lines) }]),
+  ];
 }
 
 /** All files of a good bundle but its manifest. */

@@ -41,11 +41,10 @@ export class StreamCheck {
    */
   finish(given: Iterable<GivenReceipt>): StreamVerdict | null {
     if (this.#heads.length === 0) return null;
-    const from = this.#first === 0 ? (this.#heads.at(-1)?.count ?? 0) : this.#first - 1;
     try {
       const verdict = judgeStream({
         heads: this.#heads,
-        from,
+        from: this.#begin(),
         hashes: this.#hashes,
         given,
         excuse: (index) => this.#excuse(index),
@@ -55,6 +54,23 @@ export class StreamCheck {
     } catch (error) {
       throw asFault(error, EVIDENCE_PATHS.heads);
     }
+  }
+
+  /**
+   * The number of receipts before the first hash: what the head from before the period counts, or none. A bundle may not
+   * choose it, or it could keep back what its heads count.
+   */
+  #begin(): number {
+    const path = EVIDENCE_PATHS.heads;
+    const { from } = this.#manifest.period;
+    const [first, last] = [this.#heads.at(0), this.#heads.at(-1)];
+    if (first === undefined || last === undefined) throw new RangeError('There is a head.');
+    if (secondsOf(last.at) < secondsOf(from)) throw fault(path, 'the last head is from before the period');
+    const counted = secondsOf(first.at) <= secondsOf(from) ? first.count : 0;
+    if (this.#first === 0 || this.#first === counted + 1) return counted;
+    if (this.#first === 1) return 0;
+    const what = `the hashes begin at ${this.#first}, and no head from before the period counts what was left out`;
+    throw fault(hashesPath(1), what);
   }
 
   async #readHeads(bytes: Uint8Array): Promise<void> {

@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  AT,
+  goodFiles,
+  type Made,
+  makeIssuer,
+  manifestOf,
+  partOf,
+  receiptAt,
+  sourceOf,
+  streamFiles,
+  zipOf,
+} from '../../test/evidence-bundle.ts';
+import { utf8 } from '../encoding/bytes.ts';
+import { sha256Hex } from '../hash.ts';
+import { anchoredHash } from '../index.ts';
+import { parseJson } from '../json/parse.ts';
+import type { JsonValue } from '../json/types.ts';
+import type { StreamVerdict } from '../streams/verify-stream.ts';
+import { verifyBundle } from './verify-bundle.ts';
+
+const DAY = 86_400;
+/** The period of the bundles is February. */
+const FROM = Date.UTC(2027, 1, 1) / 1000;
+const SINCE = FROM - 20 * DAY;
+const issuer = await makeIssuer();
+const others = (await goodFiles(issuer)).slice(0, 3);
+/** Two receipts that were issued before the period, and six of its first six days, in the order of the stream. */
+const before = [0, 1].map((index) => sha256Hex(utf8(`before ${index}`)));
+let receipts: string[];
+let hashes: string[];
+beforeAll(async () => {
+  const days = [0, 1, 2, 3, 4, 5];
+  receipts = await Promise.all(
+    days.map((day) => receiptAt(issuer.receipt, FROM + day * DAY + 3600, `00000000000${day}`)),
+  );
+  hashes = [...before, ...receipts.map(hashOf)];
+});
+
+const hashOf = (text: string): string => anchoredHash(parseJson(utf8(text)) as JsonValue);
+
+async function judged(
+  given: readonly string[],
+  stream: Parameters<typeof streamFiles>[2],
+  list = hashes,
+): Promise<StreamVerdict | null> {
+  const metering = given.filter((text) => text.includes('"sls.metering"')).length;
+  const parts: Made[] = given.length === 0 ? [] : partOf(1, given);
+  const files = [...others, ...parts, ...(await streamFiles(issuer, list, stream))];
+  const manifest = await manifestOf(issuer, files, (facts) => ({
+    ...facts,
+    receipts: given.length,
+    metering,
+  }));
+  const verdict = await verifyBundle(sourceOf(zipOf([manifest, ...files])), { now: AT + 1000 });
+  return verdict.completeness;
+}
+
+/** The head before the period, one of each day, and the last one. */
+const heads: [count: number, at: number][] = [
+  [2, FROM - 3600],
+  [4, FROM + 2 * DAY],
+  [6, FROM + 4 * DAY],
+  [8, FROM + 6 * DAY],
+];
+
+describe('a bundle with heads', () => {
+  it('is complete with all that they count', async () => {
+    const verdict = await judged(receipts, { heads, first: 3, since: SINCE });
+    expect(verdict).toMatchObject({ complete: true, first: 3, last: 8, given: 6, uncounted: 0, faults: [] });
+  });
+
+  it('is complete from the beginning of a stream that was opened within the period', async () => {
+    const own = { heads: heads.slice(1).map(([count, at]) => [count - 2, at] as [number, number]), first: 1 };
+    const verdict = await judged(receipts, { ...own, since: FROM }, hashes.slice(2));
+    expect(verdict).toMatchObject({ complete: true, first: 1, last: 6, given: 6, faults: [] });
+  });
+
+  it('is not complete where every receipt and hash that they count was left out', async () => {
+    const verdict = await judged([], { heads, first: 9, since: SINCE });
+    expect(verdict).toMatchObject({ complete: false, first: 3, last: 8 });
+  });
+
+  it.each([
+    ['whose hashes begin at a later head than its first', { heads, first: 5 }],
+    ['whose first head was signed within the period', { heads: heads.slice(1), first: 5 }],
+  ])('is refused %s, with what comes before left out', async (_, stream) => {
+    await expect(judged(receipts.slice(2), { ...stream, since: SINCE })).rejects.toMatchObject({
+      reason: 'stream_invalid',
+      message: expect.stringContaining('the hashes begin at 5, and no head from before the period'),
+    });
+  });
+
+  it('is refused with a head from before the period alone, which says nothing of the period', async () => {
+    const stream = { heads: heads.slice(0, 1), first: 3, since: SINCE };
+    await expect(judged(receipts.slice(2), stream)).rejects.toMatchObject({ reason: 'stream_invalid' });
+  });
+});
