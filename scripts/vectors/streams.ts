@@ -22,7 +22,7 @@ export interface StreamCase {
   /** Place of the first hash, from 1. */
   readonly first: number;
   readonly hashes: readonly string[];
-  readonly given: readonly { readonly sha256: string; readonly issued_at: number }[];
+  readonly given: readonly { readonly sha256: string; readonly issued_at: number | null }[];
   readonly expected:
     | {
         readonly complete: boolean;
@@ -95,6 +95,13 @@ export async function streamCases(): Promise<StreamCase[]> {
       comment: 'Not judged.',
       ...good,
       given: [...given, later],
+      expected: { ...complete, uncounted: 1 },
+    },
+    {
+      name: 'a metering receipt that no head counts',
+      comment: 'It does not say when it was issued, so it may be from before or after them.',
+      ...good,
+      given: [...given, { sha256: stranger, issued_at: null }],
       expected: { ...complete, uncounted: 1 },
     },
     {

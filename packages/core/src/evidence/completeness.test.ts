@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   AT,
+  billAt,
   goodFiles,
   type Made,
   makeIssuer,
@@ -94,5 +95,11 @@ describe('a bundle with heads', () => {
   it('is refused with a head from before the period alone, which says nothing of the period', async () => {
     const stream = { heads: heads.slice(0, 1), first: 3, since: SINCE };
     await expect(judged(receipts.slice(2), stream)).rejects.toMatchObject({ reason: 'stream_invalid' });
+  });
+
+  it('is complete with a bill that was stored after the last head and compiled before', async () => {
+    const bill = await billAt(issuer.receipt, FROM + 3 * DAY);
+    const verdict = await judged([...receipts, bill], { heads, first: 3, since: SINCE });
+    expect(verdict).toMatchObject({ complete: true, given: 6, uncounted: 1, faults: [] });
   });
 });

@@ -12,8 +12,8 @@ import { type StreamHead, streamHeadHash } from './head.ts';
 export interface GivenReceipt {
   /** Its anchored hash, in hex. */
   readonly sha256: string;
-  /** Unix seconds. */
-  readonly issuedAt: number;
+  /** Unix seconds; null for a metering receipt, which does not say when it was issued. */
+  readonly issuedAt: number | null;
 }
 
 /** What a stream is judged by. */
@@ -126,7 +126,8 @@ function strangersOf(
   const listed = new Set(hashes);
   const begins = from === 0 ? secondsOf(heads[0]?.since ?? '') : secondsOf(heads[0]?.at ?? '') + CLOCK_SKEW;
   const ends = secondsOf(heads.at(-1)?.at ?? '') - CLOCK_SKEW;
-  const isWithin = ({ issuedAt }: GivenReceipt): boolean => issuedAt >= begins && issuedAt < ends;
+  const isWithin = ({ issuedAt }: GivenReceipt): boolean =>
+    issuedAt !== null && issuedAt >= begins && issuedAt < ends;
   return new Map([...given].filter(([hash, receipt]) => !listed.has(hash) && isWithin(receipt)));
 }
 

@@ -188,7 +188,7 @@ def _refused(head: StreamHead, what: str) -> TallyError:
 def verify_stream(
     heads: Iterable[JsonValue | bytes | StreamHead],
     hashes: Sequence[str],
-    given: Iterable[tuple[str, int]],
+    given: Iterable[tuple[str, int | None]],
     *,
     first: int = 1,
     trust: Trust | None = None,
@@ -198,7 +198,8 @@ def verify_stream(
 
     ``hashes`` are anchored hashes in hex, in the order of the stream, the first of them at the
     place ``first``; ``given`` has the anchored hash and the time of issue (Unix seconds) of each
-    receipt that the caller has. ``excuse`` says why the receipt at a place need not be given.
+    receipt that the caller has, ``None`` for a metering receipt, which does not say when it was
+    issued. ``excuse`` says why the receipt at a place need not be given.
     Raises ``stream_invalid``.
     """
     read = [read_stream_head(cast(JsonValue, head), trust) for head in heads]
@@ -235,14 +236,18 @@ def verify_stream(
 
 
 def _strangers(
-    receipts: dict[str, int], listed: set[str], heads: Sequence[StreamHead], first: int
+    receipts: dict[str, int | None], listed: set[str], heads: Sequence[StreamHead], first: int
 ) -> list[str]:
     if first == 1:
         begins = seconds_of(heads[0]["since"])
     else:
         begins = seconds_of(heads[0]["at"]) + _CLOCK_SKEW
     ends = seconds_of(heads[-1]["at"]) - _CLOCK_SKEW
-    return [one for one, at in receipts.items() if one not in listed and begins <= at < ends]
+    return [
+        one
+        for one, at in receipts.items()
+        if one not in listed and at is not None and begins <= at < ends
+    ]
 
 
 def _head_faults(heads: Sequence[StreamHead]) -> Iterator[StreamFault]:
