@@ -379,6 +379,25 @@ const CASES: readonly (readonly [
     },
   ],
   [
+    'a purge record that the manifest dates otherwise',
+    'purge_invalid',
+    () =>
+      signed(files, (facts) => ({
+        ...facts,
+        purged: facts.purged.map((one) => ({ ...one, purged_at: '2027-02-02T00:00:00Z' })),
+      })),
+  ],
+  [
+    'purge records in the manifest alone',
+    'purge_invalid',
+    () => {
+      const listed = files.filter(({ path }) => path !== 'purges.ndjson');
+      const record = { sequence: 1, purged_at: '2027-02-01T00:00:00Z', count: 9, ids_root: 'ab'.repeat(32) };
+      const place = { receipt_id: 'r_nano_1', at: '2026-03-01T00:00:00Z' };
+      return signed(listed, (facts) => ({ ...facts, purged: [{ ...record, first: place, last: place }] }));
+    },
+  ],
+  [
     'a purge record that was changed',
     'purge_invalid',
     async () => {

@@ -3,7 +3,7 @@ import { equalBytes } from '../encoding/bytes.ts';
 import { toHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
 import { type Sha256, sha256 } from '../hash.ts';
-import { canonicalBytes } from '../json/canonical.ts';
+import { canonicalBytes, canonicalize } from '../json/canonical.ts';
 import { parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/types.ts';
 import type { StreamVerdict } from '../streams/verify-stream.ts';
@@ -254,6 +254,9 @@ async function checkContents(
     digest: files.digest,
     report,
   });
+  if (manifest.purged.length > 0 && !manifest.files.some(({ path }) => path === EVIDENCE_PATHS.purges)) {
+    throw new EvidenceFault('purge_invalid', 'The records of the manifest are not there.');
+  }
   for (const [index, file] of manifest.files.entries()) {
     const bytes = await files.read(places[index + 1], file.path);
     if (files.digest(bytes) !== file.sha256) {
@@ -290,9 +293,22 @@ async function checkPurges(
     if (record.tenant !== manifest.tenant || record.sequence !== count || record.previous !== previous) {
       throw refuse(`Record ${count} does not follow from the one before.`);
     }
-    const same = listed?.ids_root === record.ids_root && listed.count === record.count;
+    const same = listed !== undefined && summaryOf(listed) === summaryOf(record);
     if (!same) throw refuse(`The manifest describes record ${count} differently.`);
     previous = files.digest(canonicalBytes(document));
   }
   if (count !== manifest.purged.length) throw refuse('The manifest does not list the same records.');
+}
+
+/** What a manifest says of a record. */
+function summaryOf({
+  sequence,
+  purged_at,
+  count,
+  first,
+  last,
+  ids_root,
+}: EvidenceManifest['purged'][number]) {
+  const [begin, end] = [first, last].map(({ receipt_id, at }) => ({ receipt_id, at }));
+  return canonicalize([sequence, purged_at, count, begin ?? null, end ?? null, ids_root]);
 }
