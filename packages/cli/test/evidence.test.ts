@@ -170,6 +170,27 @@ describe('tally evidence verify', () => {
     );
   });
 
+  test('ends with 3 where an anchor is of no log that the trust lists, and says so', async () => {
+    const issuer = await makeIssuer();
+    const part = partOf(1, [await envelopeAt(issuer.receipt, AT / 1000 - 90_000, 'a')]);
+    const pending = '"anchor":{"anchor_ref":"urn:anchor:pending:2027-02-28T00:00Z:5"}';
+    const files = [...(await goodFiles(issuer)).slice(0, 3), ...part].map((file) =>
+      file.path.startsWith('anchors/')
+        ? {
+            ...file,
+            bytes: Buffer.from(Buffer.from(file.bytes).toString().replace('"anchor":null', pending)),
+          }
+        : file,
+    );
+    const counts = { receipts: 1, anchored: 1, metering: 0 };
+    const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, ...counts }));
+    writeFileSync(at('pending.zip'), zipOf([manifest, ...files]));
+    const ask = ['evidence', 'verify', at('pending.zip'), '--root', rootFingerprint(issuer.root.publicKey)];
+    const { code, stdout, stderr } = await tally(ask, { env: later });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringContaining('1: 1 anchored') });
+    expect(stderr).toContain('The anchors of 1 receipts show nothing: no log that the trust lists');
+  });
+
   test('refuses what was changed, with the reason', async () => {
     const bytes = readFileSync(await download('good.zip'));
     const changed = Buffer.from(bytes);

@@ -38,8 +38,9 @@ Exit status:
   1  refused; the reason is one of spec/evidence.md. Or not complete: a
      receipt that the signed heads count is missing, or one is added
   2  wrong usage, or a file that can't be read
-  3  intact, but signed under an unknown root, or the witnesses of
-     --witness-policy are not enough for each anchored receipt
+  3  intact, but signed under an unknown root, or an anchor is of no log
+     that the trust lists, or the witnesses of --witness-policy are not
+     enough for each anchored receipt
 
 Examples:
   $ curl -fH "Authorization: Bearer $KEY" -o bundle.zip \\

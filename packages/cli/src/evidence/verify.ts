@@ -90,11 +90,22 @@ async function readRange(handle: FileHandle, from: number, to: number): Promise<
 }
 
 function printVerdict(verdict: BundleVerdict, { known, json }: { known: boolean; json: boolean }): Exit {
-  const { manifest, root, trusted, receipts, anchored, metering, untrusted, purged, files, witnessed } =
-    verdict;
+  const {
+    manifest,
+    root,
+    trusted,
+    receipts,
+    anchored,
+    metering,
+    untrusted,
+    unlogged,
+    purged,
+    files,
+    witnessed,
+  } = verdict;
   const { tenant, period, issued_at, issuer_did } = manifest;
   if (json) {
-    const counts = { receipts, anchored, metering, untrusted, purged, files };
+    const counts = { receipts, anchored, metering, untrusted, unlogged, purged, files };
     const summary = {
       intact: true,
       trusted,
@@ -131,12 +142,17 @@ function printVerdict(verdict: BundleVerdict, { known, json }: { known: boolean;
   }
   for (const { detail } of verdict.completeness?.faults ?? []) remark(detail);
   if (untrusted > 0) remark(`The keys of ${untrusted} receipts are no longer vouched for.`);
+  if (unlogged > 0) {
+    remark(
+      `The anchors of ${unlogged} receipts show nothing: no log that the trust lists signed their roots.`,
+    );
+  }
   if (!trusted) {
     remark('A bundle can’t vouch for itself: compare the root with one that you got another way (--root).');
   }
   if (verdict.completeness?.complete === false) return EXIT.failed;
   if (verdict.corrections.some(({ valid }) => !valid)) return EXIT.failed;
-  return trusted && witnessed?.satisfied !== false ? EXIT.ok : EXIT.untrusted;
+  return trusted && unlogged === 0 && witnessed?.satisfied !== false ? EXIT.ok : EXIT.untrusted;
 }
 
 function bundleWitnesses({ witnessed, unwitnessed, anchored }: BundleVerdict): string {

@@ -144,6 +144,7 @@ it('judges each checkpoint by the policy, also where receipts under two of them 
   });
   expect(verdict).toMatchObject({
     anchored: 4,
+    unlogged: 4,
     unwitnessed: 2,
     witnessed: { required: 1, satisfied: false, by: [], of: 1 },
   });

@@ -22,6 +22,8 @@ export interface PartCounts extends BundleCorrections {
   readonly metering: number;
   /** Receipts that are intact, but whose issuer or key the trust bundle does not vouch for. */
   readonly untrusted: number;
+  /** Anchored receipts whose anchor shows nothing: no log that the trust bundle lists signed a root over them. */
+  readonly unlogged: number;
   /** Anchored receipts whose checkpoint the witnesses of the policy did not cosign; 0 without a policy. */
   readonly unwitnessed: number;
   /**
@@ -82,6 +84,7 @@ export class ReceiptsCheck {
   /** Anchored hashes and times of the receipts, for the check of the stream. */
   readonly given: GivenReceipt[] = [];
   readonly #corrections = new CorrectionsCheck();
+  #unlogged = 0;
   #unwitnessed = 0;
   #witnessed: Witnessed | null = null;
 
@@ -116,6 +119,7 @@ export class ReceiptsCheck {
     return {
       ...counts,
       untrusted: this.#untrusted,
+      unlogged: this.#unlogged,
       unwitnessed: this.#unwitnessed,
       witnessed: this.#witnessed ?? none ?? null,
       ...this.#corrections.finish(),
@@ -192,6 +196,7 @@ export class ReceiptsCheck {
         this.#verified += 1;
         const { document, sha256, isAnchored, verdict } = one.value;
         if (isAnchored) this.#anchored += 1;
+        if (isAnchored && !isLogged(verdict)) this.#unlogged += 1;
         if (!verdict.issuer.trusted) this.#untrusted += 1;
         if (isAnchored && verdict.witnessed !== null) this.#addWitnessed(verdict.witnessed);
         this.#corrections.take(document, sha256, verdict);
@@ -249,6 +254,12 @@ export class ReceiptsCheck {
     }
     this.#digests = [];
   }
+}
+
+/** Whether a log that is trusted signed a root over the receipt. */
+function isLogged({ checks }: Verification): boolean {
+  const holds = (name: string): boolean => checks.some((one) => one.name === name && one.ok === true);
+  return holds('anchor') && holds('anchor_checkpoint');
 }
 
 /** The policy, which judges a checkpoint once for all the receipts in a row that it covers. The anchors must not change. */

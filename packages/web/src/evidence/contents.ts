@@ -9,7 +9,7 @@ const LISTED = 100;
 
 /** Draws the contents of a bundle. */
 export function contentsOf(verdict: BundleVerdict): Node {
-  const { manifest, receipts, anchored, untrusted, completeness } = verdict;
+  const { manifest, receipts, anchored, untrusted, unlogged, completeness } = verdict;
   const { text } = prose;
   const contents = fromTemplate('t-contents', {
     root: verdict.root,
@@ -19,7 +19,10 @@ export function contentsOf(verdict: BundleVerdict): Node {
     exported: manifest.issued_at,
     receipts:
       untrusted === 0 ? counted(receipts) : formatText(text.untrusted, counted(receipts), counted(untrusted)),
-    anchored: formatText(text.anchored, counted(anchored), counted(receipts - anchored)),
+    anchored:
+      unlogged === 0
+        ? formatText(text.anchored, counted(anchored), counted(receipts - anchored))
+        : formatText(text.unlogged, counted(anchored), counted(unlogged)),
     metering: counted(verdict.metering),
     purged: formatText(text.purged, counted(verdict.purged), counted(manifest.purged.length)),
     complete: completeness === null ? text.notShown : completenessOf(completeness),

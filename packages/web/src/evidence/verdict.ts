@@ -18,15 +18,22 @@ export function showVerdict(verdict: BundleVerdict, known: string): void {
     return;
   }
   const kind = known === '' ? 'intact' : known === verdict.root ? trustedOr(verdict) : 'another';
-  const state = ({ intact: 'unsure', unwitnessed: 'unsure', trusted: 'pass', another: 'fail' } as const)[
-    kind
-  ];
+  const states = {
+    trusted: 'pass',
+    intact: 'unsure',
+    unlogged: 'unsure',
+    unwitnessed: 'unsure',
+    another: 'fail',
+  } as const;
+  const state = states[kind];
   const { title, message } = prose.verdict[kind];
   show(state, title, message, rare().contentsOf(verdict));
 }
 
-const trustedOr = ({ witnessed }: BundleVerdict): 'trusted' | 'unwitnessed' =>
-  witnessed?.satisfied === false ? 'unwitnessed' : 'trusted';
+function trustedOr({ unlogged, witnessed }: BundleVerdict): 'trusted' | 'unlogged' | 'unwitnessed' {
+  if (unlogged > 0) return 'unlogged';
+  return witnessed?.satisfied === false ? 'unwitnessed' : 'trusted';
+}
 
 /** Shows why a bundle is refused. */
 export function showFault({ reason, message, path }: EvidenceFault): void {
