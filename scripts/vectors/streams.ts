@@ -155,6 +155,20 @@ export async function streamCases(): Promise<StreamCase[]> {
       expected: { code: 'stream_invalid' },
     },
     {
+      name: 'hash in capitals',
+      comment: 'Hashes are lower-case hex.',
+      ...good,
+      hashes: hashes.with(1, hashOf(4).toUpperCase()),
+      expected: { code: 'stream_invalid' },
+    },
+    {
+      name: 'receipt with a hash that is none',
+      comment: 'Of the receipts that are given, too.',
+      ...good,
+      given: [...given, { sha256: stranger.slice(1), issued_at: WITHIN }],
+      expected: { code: 'stream_invalid' },
+    },
+    {
       name: 'no head where the hashes begin',
       comment: 'They lead from nowhere.',
       ...good,

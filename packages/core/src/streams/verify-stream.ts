@@ -85,6 +85,10 @@ export function judgeStream(evidence: StreamEvidence): StreamVerdict {
   if (last === undefined)
     throw new TallyError('stream_invalid', 'Without a head, nothing is known of a stream.');
   const given = new Map([...evidence.given].map((receipt) => [receipt.sha256, receipt]));
+  for (const hash of [...hashes, ...given.keys()]) {
+    if (!/^[0-9a-f]{64}$/.test(hash))
+      throw new TallyError('stream_invalid', 'A hash must be 64 lower-case hex characters.');
+  }
   const strangers = strangersOf(given, evidence);
   const faults = [
     ...headFaults(heads),

@@ -206,6 +206,9 @@ def verify_stream(
     if not read:
         raise TallyError("stream_invalid", "Without a head, nothing is known of a stream.")
     receipts = dict(given)
+    for one in itertools.chain(hashes, receipts):
+        if _hex64(one, "") is not None:
+            raise TallyError("stream_invalid", "A hash must be 64 lower-case hex characters.")
     listed = set(hashes)
     strangers = _strangers(receipts, listed, read, first)
     faults = [*_head_faults(read), *_chain_faults(read, hashes, first - 1, strangers)]
