@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { rootFingerprint } from '@tallystick/core';
+import { anchoredHash, rootFingerprint } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   AT,
@@ -9,6 +9,7 @@ import {
   makeIssuer,
   manifestOf,
   partOf,
+  streamFiles,
   zipOf,
 } from '../../core/test/evidence-bundle.ts';
 import { type Ran, type Service, serve, until, workspace } from './tally.ts';
@@ -189,6 +190,26 @@ describe('tally evidence verify', () => {
     const { code, stdout, stderr } = await tally(ask, { env: later });
     expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringContaining('1: 1 anchored') });
     expect(stderr).toContain('The anchors of 1 receipts show nothing: no log that the trust lists');
+  });
+
+  test('says how many receipts no head counts', async () => {
+    const issuer = await makeIssuer();
+    const from = Date.UTC(2027, 1, 1) / 1000;
+    const both = await Promise.all(
+      [1, 20].map((day) => envelopeAt(issuer.receipt, from + day * 86_400, String(day))),
+    );
+    const hashes = both.map((text) => anchoredHash(JSON.parse(text)));
+    const heads: [number, number][] = [[1, from + 2 * 86_400]];
+    const stream = await streamFiles(issuer, hashes, { heads, first: 1, since: from });
+    const files = [...(await goodFiles(issuer)).slice(0, 3), ...partOf(1, both), ...stream];
+    const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, receipts: 2, metering: 0 }));
+    writeFileSync(at('early.zip'), zipOf([manifest, ...files]));
+    const ask = ['evidence', 'verify', at('early.zip'), '--root', rootFingerprint(issuer.root.publicKey)];
+    const { code, stdout } = await tally(ask, { env: later });
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      'all 1 receipts that the head of 2027-02-03T00:00:00Z counts since 2027-02-01T00:00:00Z; no head counts 1 more,',
+    );
   });
 
   test('refuses what was changed, with the reason', async () => {

@@ -169,11 +169,13 @@ function correctedText({ corrections, superseded }: BundleVerdict): string {
 
 function completenessText(completeness: BundleVerdict['completeness']): string {
   if (completeness === null) return 'not shown: the bundle has no heads of the tenant’s stream';
-  const { complete, first, last, since, at, absent, faults } = completeness;
+  const { complete, first, last, since, at, absent, faults, uncounted } = completeness;
   if (!complete) return `no: ${faults.length} faults`;
   const count = last - first + 1;
   const gone = absent.length === 0 ? '' : `, ${absent.length} of them as hashes alone`;
-  return `all ${count} receipts that the head of ${at} counts since ${first === 1 ? since : `number ${first}`}${gone}`;
+  const more =
+    uncounted === 0 ? '' : `; no head counts ${uncounted} more, nor what may be missing beside them`;
+  return `all ${count} receipts that the head of ${at} counts since ${first === 1 ? since : `number ${first}`}${gone}${more}`;
 }
 
 function showRefused({ reason, message, path }: EvidenceFault, json: boolean): Exit {

@@ -69,9 +69,10 @@ function correctionRow({ corrections, superseded }: BundleVerdict): HTMLElement 
 /** What the heads of the tenant's stream show; every receipt at fault, and every one that is gone, with its hash. */
 function completenessOf(completeness: NonNullable<BundleVerdict['completeness']>): Node {
   const { text } = prose;
-  const { complete, first, last, at, absent, faults } = completeness;
+  const { complete, first, last, at, absent, faults, uncounted } = completeness;
   const counts = formatText(text.complete, counted(first), counted(last), at, counted(absent.length));
   const list = [
+    ...(uncounted === 0 ? [] : [formatText(text.uncounted, counted(uncounted))]),
     ...faults.map(({ detail }) => detail),
     ...absent.map(({ index, sha256, reason }) => formatText(text.absent, counted(index), sha256, reason)),
   ];
