@@ -7,7 +7,7 @@ import { isHeaderMap } from './headers.ts';
 const SIGN1 = 18;
 
 /** Labels of COSE header parameters (IANA registry of COSE; RFC 9052, RFC 9597, RFC 9942). */
-export const HEADER = { alg: 1, kid: 4, claims: 15, vds: 395, vdp: 396 } as const;
+export const HEADER = { alg: 1, crit: 2, kid: 4, claims: 15, vds: 395, vdp: 396 } as const;
 
 /** COSE algorithms. 9 is ES256 by itself and -19 Ed25519 by itself (RFC 9864); both mean what -7 and -8 mean here. */
 export const ALGORITHMS: ReadonlyMap<unknown, 'EdDSA' | 'ES256'> = new Map([
@@ -16,6 +16,9 @@ export const ALGORITHMS: ReadonlyMap<unknown, 'EdDSA' | 'ES256'> = new Map([
   [-7, 'ES256'],
   [-9, 'ES256'],
 ]);
+
+/** Labels of the parameters that readers here heed. */
+const HEEDED: ReadonlySet<unknown> = new Set<unknown>(Object.values(HEADER));
 
 export type HeaderMap = ReadonlyMap<unknown, unknown>;
 
@@ -76,6 +79,11 @@ export function parseSign1(bytes: Uint8Array): Sign1 {
     );
   const protectedHeader = protectedBytes.length === 0 ? new Map() : decodeCbor(protectedBytes);
   if (!isHeaderMap(protectedHeader)) throw invalid('The protected header is not a map.');
+  // Who does not understand what is marked as critical must not accept the message (RFC 9052, section 3.1).
+  const critical = protectedHeader.get(HEADER.crit) ?? [HEADER.alg];
+  const isHeeded = Array.isArray(critical) && critical.length > 0 && critical.every((one) => HEEDED.has(one));
+  if (!isHeeded || unprotectedHeader.has(HEADER.crit))
+    throw invalid('Its header crit names parameters that are not understood here, or is malformed.');
   return { protectedBytes, protectedHeader, unprotectedHeader, payload, signature };
 }
 
