@@ -1,16 +1,20 @@
-import { logsOf, postersOf } from './authority.ts';
+import { secondsOf } from '../time.ts';
+import { type KnownLog, type KnownPoster, logsOf, postersOf } from './authority.ts';
 import type { TrustBundle } from './bundle.ts';
 
+type Key = Pick<TrustBundle['issuers'][number]['keys'][number], 'key_id' | 'valid_from' | 'revoked'>;
+
 /**
- * What an earlier bundle lists and a later one neither lists nor has in its history: logs, posting accounts, verified issuers
- * and their keys. One sentence each; none if whatever was verified by the earlier bundle is verified by the later one.
+ * What an earlier bundle lists and a later one neither lists nor has in its history: logs, posting accounts, keys of verified
+ * issuers, and their revocations; and what the later one says otherwise of their times. One sentence each.
  */
 export function vanished(earlier: TrustBundle, later: TrustBundle): string[] {
   const logs = new Set(logsOf([later]).map(({ origin, public_key }) => `${origin} ${public_key}`));
   const accounts = new Set(postersOf([later]).map(nameOf));
-  const keys = new Set(later.issuers.flatMap((record) => keysOf(record)));
+  const keys = new Map(later.issuers.flatMap((record) => keysOf(record)));
   const verified = earlier.issuers.filter(({ status }) => status === 'verified');
-  return [
+  const listed = verified.flatMap((record) => keysOf(record));
+  const gone = [
     ...logsOf([earlier])
       .filter(({ origin, public_key }) => !logs.has(`${origin} ${public_key}`))
       .map(({ origin, key_id }) => `The log ${origin} with the key ${key_id}`),
@@ -19,16 +23,67 @@ export function vanished(earlier: TrustBundle, later: TrustBundle): string[] {
       .map(
         ({ address, network, origin }) => `The account ${address} on ${network}, which posted for ${origin}`,
       ),
-    ...verified
-      .flatMap((record) => keysOf(record))
-      .filter((key) => !keys.has(key))
-      .map((key) => `The key ${key.replace(' ', ' of ')}`),
+    ...listed.filter(([name]) => !keys.has(name)).map(([name]) => `The key ${name}`),
   ].map((what) => `${what} is neither listed any more nor in the history.`);
+  const changed = listed.flatMap(([name, key]) => changesOf(name, key, keys.get(name) ?? key));
+  return [...gone, ...changed, ...narrowed(earlier, later)];
 }
 
-const nameOf = ({ origin, network, chain_id, address }: ReturnType<typeof postersOf>[number]): string =>
+/** What is said otherwise of a key: from when on it is good, and that it was revoked, which nothing takes back. */
+function changesOf(name: string, before: Key, now: Key): string[] {
+  const { revoked } = before;
+  const isRevoked =
+    revoked === null ||
+    (now.revoked !== null &&
+      secondsOf(now.revoked.at) <= secondsOf(revoked.at) &&
+      (revoked.reason !== 'compromised' || now.revoked.reason === 'compromised'));
+  return [
+    ...(isRevoked
+      ? []
+      : [`The revocation of the key ${name}, at ${revoked.at}, was taken back or weakened.`]),
+    ...(before.valid_from === now.valid_from
+      ? []
+      : [`The key ${name} was good from ${before.valid_from} on, and is now from ${now.valid_from} on.`]),
+  ];
+}
+
+/** Logs and accounts of the history with which less counts than before. */
+function narrowed({ history: earlier }: TrustBundle, later: TrustBundle): string[] {
+  const [logs, posters] = [logsOf([later]), postersOf([later])];
+  return [
+    ...(earlier?.logs ?? [])
+      .filter(({ origin, public_key, last_size: size }) => {
+        const same = logs.filter((log) => log.origin === origin && log.public_key === public_key);
+        const counts = ({ last_size: now }: KnownLog): boolean =>
+          size === null || now === undefined || (now !== null && now >= size);
+        return same.length > 0 && !same.some(counts);
+      })
+      .map(
+        ({ origin, last_size }) =>
+          `The log ${origin} ended with ${last_size} leaves, and no longer counts up to them.`,
+      ),
+    ...(earlier?.chains ?? [])
+      .filter((account) => {
+        const same = posters.filter((poster) => nameOf(poster) === nameOf(account));
+        return same.length > 0 && !same.some((poster) => covers(poster, account));
+      })
+      .map(({ address, network }) => `The account ${address} on ${network} now counts for a shorter time.`),
+  ];
+}
+
+/** Whether the one was in use for all the time in which the other was. */
+function covers({ valid_from: from = null, valid_until: until }: KnownPoster, other: KnownPoster): boolean {
+  const begin = other.valid_from ?? null;
+  return (
+    (from === null || (begin !== null && secondsOf(from) <= secondsOf(begin))) &&
+    (until === undefined ||
+      (other.valid_until !== undefined && secondsOf(until) >= secondsOf(other.valid_until)))
+  );
+}
+
+const nameOf = ({ origin, network, chain_id, address }: KnownPoster): string =>
   JSON.stringify([origin, network, chain_id, address.toLowerCase()]);
 
-function keysOf({ did, keys, pq_keys = [] }: TrustBundle['issuers'][number]): string[] {
-  return [...keys, ...pq_keys].map(({ key_id }) => `${key_id} ${did}`);
+function keysOf({ did, keys, pq_keys = [] }: TrustBundle['issuers'][number]): [name: string, key: Key][] {
+  return [...keys, ...pq_keys].map((key) => [`${key.key_id} of ${did}`, key]);
 }
