@@ -144,6 +144,17 @@ export async function correctionCases(): Promise<CorrectionCase[]> {
       [first, second, forward, back],
       [one('1', { ...bad, faults: 1 }), one('3', { ...bad, faults: 1 })],
     ),
+    ...[
+      { order: 'before', links: [forward, back, next], expected: ['1', '3', '4'] },
+      { order: 'after', links: [forward, next, back], expected: ['1', '4', '3'] },
+    ].map(({ order, links, expected }) =>
+      at(
+        `in a circle, ${order} another link`,
+        'The link that closes the circle contradicts a third one as well: the order does not matter.',
+        [first, second, third, ...links],
+        expected.map((last) => one(last, { ...bad, faults: last === '3' ? 2 : 1 })),
+      ),
+    ),
     at(
       'another receipt under the id',
       'The hash decides, not the id.',

@@ -131,56 +131,87 @@ function faultOf({ receipt_id, state }: CorrectedReceipt): string[] {
   return [`Nothing shows that the issuer of ${receipt_id} signed this.`];
 }
 
+/** The links of one issuer about one receipt: the first, and the first one that names another correction than that. */
+interface Said {
+  readonly first: JudgedLink;
+  other?: JudgedLink;
+}
+
 /** What an issuer says otherwise than in a link: that another receipt corrects the same one, or the one the other in a circle. */
 class Conflicts {
-  /** The valid links, by the hash of the receipt that they say is superseded. */
-  readonly #links = new Map<string, JudgedLink[]>();
-  /** Issuers with the hashes from which their links lead to an end, so that a long chain is followed once. */
-  readonly #ending = new Set<string>();
+  readonly #said = new Map<string, Said>();
+  readonly #circles: ReadonlyMap<string, string>;
 
+  /** Takes the valid ones of these links. */
   constructor(links: readonly JudgedLink[]) {
+    const edges = new Map<string, string[]>();
     for (const link of links) {
       if (!link.verdict.valid) continue;
-      const hash = link.says.corrects.receipt_sha256;
-      const others = this.#links.get(hash);
-      if (others === undefined) this.#links.set(hash, [link]);
-      else others.push(link);
+      const [from, to] = endsOf(link);
+      const said = this.#said.get(from);
+      if (said === undefined) this.#said.set(from, { first: link });
+      else if (endsOf(said.first)[1] !== to) said.other ??= link;
+      const next = edges.get(from);
+      if (next === undefined) edges.set(from, [to]);
+      else next.push(to);
     }
+    this.#circles = circlesOf(edges);
   }
 
   of(link: JudgedLink): string[] {
-    const { corrects, correction } = link.says;
-    const another = this.#ofIssuer(corrects.receipt_sha256, link).find(
-      ({ says }) => says.correction.receipt_sha256 !== correction.receipt_sha256,
-    );
+    const [from, to] = endsOf(link);
+    const { corrects } = link.says;
+    const { first, other } = this.#said.get(from) ?? {};
+    const another = first !== undefined && endsOf(first)[1] !== to ? first : other;
+    const circle = this.#circles.get(from);
     return [
       ...(another === undefined
         ? []
         : [`${another.name.receipt_id} names another correction of ${corrects.receipt_id}.`]),
-      ...(this.#isInCircle(link, another === undefined)
+      ...(from === to || (circle !== undefined && circle === this.#circles.get(to))
         ? [`In a circle, ${corrects.receipt_id} corrects what corrects it.`]
         : []),
     ];
   }
+}
 
-  #ofIssuer(hash: string, link: JudgedLink): JudgedLink[] {
-    return (this.#links.get(hash) ?? []).filter((other) => isSameIssuer(other, link));
-  }
+/** The receipt that is superseded and the one that supersedes it, each with the issuer who says so. */
+function endsOf({ verdict: { issuer }, says }: JudgedLink): [from: string, to: string] {
+  const { status, did, key_id } = issuer;
+  const isKnown = status === 'verified' || status === 'registered';
+  const who = JSON.stringify([isKnown && did !== null ? did : key_id]);
+  return [`${who} ${says.corrects.receipt_sha256}`, `${who} ${says.correction.receipt_sha256}`];
+}
 
-  /** @param isAlone whether no link of the issuer says otherwise of the receipt */
-  #isInCircle(link: JudgedLink, isAlone: boolean): boolean {
-    const { corrects, correction } = link.says;
-    const issuer = JSON.stringify(link.verdict.issuer);
-    const passed = new Set<string>();
-    let hash: string | undefined = correction.receipt_sha256;
-    while (hash !== undefined && hash !== corrects.receipt_sha256 && !passed.has(hash)) {
-      if (isAlone && this.#ending.has(`${issuer} ${hash}`)) hash = undefined;
-      else {
-        passed.add(hash);
-        hash = this.#ofIssuer(hash, link).at(-1)?.says.correction.receipt_sha256;
+/** Gives nodes one name if each can be reached from the other: Kosaraju's algorithm, in linear time. */
+function circlesOf(edges: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, string> {
+  const seen = new Set<string>();
+  const left: string[] = [];
+  const back = new Map<string, string[]>();
+  for (const start of edges.keys()) {
+    const stack: [node: string, isLeft: boolean][] = [[start, false]];
+    for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+      const [node, isLeft] = top;
+      if (isLeft) left.push(node);
+      if (isLeft || seen.has(node)) continue;
+      seen.add(node);
+      stack.push([node, true]);
+      for (const next of edges.get(node) ?? []) {
+        const before = back.get(next);
+        if (before === undefined) back.set(next, [node]);
+        else before.push(node);
+        stack.push([next, false]);
       }
     }
-    if (hash === undefined && isAlone) for (const one of passed) this.#ending.add(`${issuer} ${one}`);
-    return hash === corrects.receipt_sha256;
   }
+  const names = new Map<string, string>();
+  for (const name of left.toReversed()) {
+    const stack = [name];
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+      if (names.has(node)) continue;
+      names.set(node, name);
+      for (const before of back.get(node) ?? []) stack.push(before);
+    }
+  }
+  return names;
 }

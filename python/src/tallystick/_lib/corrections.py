@@ -192,18 +192,25 @@ def _conflicts_of(link: _Given, links: list[_Given]) -> list[str]:
         ),
         None,
     )
-    following = dict(_hashes_of(one) for one in [*others, link])
-    sha256 = following.get(corrects)
-    for _ in following:
-        if sha256 is None or sha256 == corrects:
-            break
-        sha256 = following.get(sha256)
+    edges: dict[str, list[str]] = {}
+    for one in others:
+        edges.setdefault(_hashes_of(one)[0], []).append(_hashes_of(one)[1])
+    in_circle = _leads(edges, corrects, correction) and _leads(edges, correction, corrects)
     faults = []
     if another is not None:
         faults.append(f"{another.receipt_id} names another correction of {first}.")
-    if sha256 == corrects:
+    if in_circle:
         faults.append(f"In a circle, {first} corrects what corrects it.")
     return faults
+
+
+def _leads(edges: dict[str, list[str]], start: str, end: str) -> bool:
+    seen, waiting = {start}, [start]
+    while waiting and end not in seen:
+        fresh = [one for one in edges.get(waiting.pop(), []) if one not in seen]
+        seen.update(fresh)
+        waiting += fresh
+    return end in seen
 
 
 def _hashes_of(link: _Given) -> tuple[str, str]:
