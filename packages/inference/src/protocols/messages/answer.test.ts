@@ -119,6 +119,18 @@ it('an answer is a message', () => {
   expect(answerOf(completion(message, { finish_reason: 'tool_calls' }), given)).toEqual(answer);
 });
 
+it.each(['tool_calls', 'stop', null])(
+  'an answer with a tool call that ended with %s waits for its result',
+  async (finish) => {
+    const call = { index: 0, id: 't1', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const ends = { finish_reason: finish };
+    const expected = { stop_reason: 'tool_use' };
+    expect(answerOf(completion({ content: null, tool_calls: [call] }, ends), given)).toMatchObject(expected);
+    const said = events([chunk({ tool_calls: [call] }), chunk({}, ends)]);
+    expect(await accumulated(said)).toMatchObject(expected);
+  },
+);
+
 it.each<[JsonObject, Partial<Anthropic.Message>]>([
   [{ finish_reason: 'stop' }, { stop_reason: 'end_turn' }],
   [{ finish_reason: 'length' }, { stop_reason: 'max_tokens' }],

@@ -21,7 +21,7 @@ export function answerOf(inner: JsonObject, given: Given): JsonObject {
   return {
     ...messageHead(given),
     content: blocks,
-    ...stopOf(choice, asText(refusal)),
+    ...stopOf(choice, { refusal: asText(refusal), calls: objectsOf(calls).length > 0 }),
     usage: formatMessageUsage(typeof usage === 'object' ? usage : null),
   };
 }
@@ -101,13 +101,20 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
 /** Stop reasons of this API that chat completions have no word for. */
 const OWN_REASONS: ReadonlySet<string> = new Set(['pause_turn', 'model_context_window_exceeded']);
 
+/** What an answer said that tells why it ended. */
+interface Said {
+  readonly refusal: string | null;
+  /** Whether it calls a tool. OpenAI's API ends a call that was forced with `stop`; clients of this one go by the reason. */
+  readonly calls: boolean;
+}
+
 /** Why an answer ended. @param choice with `finish_reason`; `stop_reason` is the stop text that was met, if it is known */
-export function stopOf(choice: JsonObject, refusal: string | null): JsonObject {
+export function stopOf(choice: JsonObject, { refusal, calls }: Said): JsonObject {
   const { finish_reason: finish, native_finish_reason: native, stop_reason: stop } = choice;
   const sequence = asText(stop);
   const own = OWN_REASONS.has(asText(native) ?? '') ? asText(native) : null;
-  const reason =
-    own ?? STOP_REASONS[asText(finish) ?? ''] ?? (sequence === null ? 'end_turn' : 'stop_sequence');
+  const ended = sequence !== null ? 'stop_sequence' : calls ? 'tool_use' : 'end_turn';
+  const reason = own ?? STOP_REASONS[asText(finish) ?? ''] ?? ended;
   const refused = refusal !== null && refusal !== '' ? 'refusal' : reason;
   return {
     stop_reason: refused,

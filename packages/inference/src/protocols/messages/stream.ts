@@ -58,7 +58,10 @@ export class MessageEncoder implements StreamEncoder {
       ...this.#close(),
       named({
         type: 'message_delta',
-        delta: { ...stopOf(this.#choice, this.#refusal || null), container: null },
+        delta: {
+          ...stopOf(this.#choice, { refusal: this.#refusal || null, calls: this.#toolId !== '' }),
+          container: null,
+        },
         usage: formatMessageUsage(usage),
       }),
       named({ type: 'message_stop' }),
