@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
+import { CallPieces } from '../protocols/call-pieces.ts';
 import { asObject, asText, objectsOf } from '../providers/members.ts';
 import { MAX_PART } from './kept-contents.ts';
 
@@ -10,7 +11,8 @@ interface ToolCall {
 
 interface Choice {
   texts: Record<string, string>;
-  readonly toolCalls: Map<number, ToolCall>;
+  readonly toolCalls: ToolCall[];
+  readonly pieces: CallPieces<ToolCall>;
   finish: string | null;
 }
 
@@ -42,7 +44,7 @@ export class KeptAnswer {
         role: 'assistant',
         content: null,
         ...texts,
-        ...(toolCalls.size > 0 && { tool_calls: [...toolCalls.values()] as unknown as JsonValue }),
+        ...(toolCalls.length > 0 && { tool_calls: toolCalls as unknown as JsonValue }),
       },
       finish_reason: finish,
     }));
@@ -50,7 +52,12 @@ export class KeptAnswer {
   }
 
   #choice(index: number): Choice {
-    const found = this.#choices.get(index) ?? { texts: {}, toolCalls: new Map(), finish: null };
+    const found = this.#choices.get(index) ?? {
+      texts: {},
+      toolCalls: [],
+      pieces: new CallPieces<ToolCall>(),
+      finish: null,
+    };
     this.#choices.set(index, found);
     return found;
   }
@@ -60,11 +67,14 @@ export class KeptAnswer {
       const text = asText(delta[name]);
       if (text !== null) choice.texts[name] = (choice.texts[name] ?? '') + this.#counted(text);
     }
-    for (const { index, id, type, function: part } of objectsOf(delta['tool_calls'])) {
-      const known = choice.toolCalls.get(numberOf(index));
-      const call = known ?? { id: null, type: 'function', function: { name: '', arguments: '' } };
-      choice.toolCalls.set(numberOf(index), call);
-      call.id = id ?? call.id;
+    for (const [position, piece] of objectsOf(delta['tool_calls']).entries()) {
+      const { id, type, function: part } = piece;
+      const call = choice.pieces.of(piece, position, () => {
+        const begun = { id: null, type: 'function', function: { name: '', arguments: '' } };
+        choice.toolCalls.push(begun);
+        return begun;
+      });
+      call.id = id || call.id;
       call.type = type ?? call.type;
       const called = asObject(part);
       call.function.name += this.#counted(asText(called?.['name']) ?? '');

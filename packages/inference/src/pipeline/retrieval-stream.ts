@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import type { Model } from '../catalogue/catalogue.ts';
 import { RETRIEVE } from '../compression/retrieve-tool.ts';
+import { CallPieces } from '../protocols/call-pieces.ts';
 import { asObject, asText, objectsOf } from '../providers/members.ts';
 import { ProviderError, type StreamChunk } from '../providers/provider.ts';
 import { formatUsage, isUsageChunk, readUsage } from '../providers/usage.ts';
@@ -57,7 +58,8 @@ export async function* retrieveStream(retrieval: Retrieval, first: Chunks): Asyn
 class Round {
   /** A chunk of the first round, whose id and name later rounds use; null in the first round. */
   readonly #before: JsonObject | null;
-  readonly #calls = new Map<number, Gathered>();
+  readonly #calls: Gathered[] = [];
+  readonly #pieces = new CallPieces<Gathered>();
   #head: JsonObject = {};
   #text = '';
   /** The model's reasoning, joined from its pieces. */
@@ -77,8 +79,7 @@ class Round {
 
   /** Whether the model only asked for removed text. */
   get isHidden(): boolean {
-    const calls = [...this.#calls.values()];
-    return calls.length > 0 && calls.every(({ shown }) => shown === null);
+    return this.#calls.length > 0 && this.#calls.every(({ shown }) => shown === null);
   }
 
   /** The part of a chunk that the caller gets. */
@@ -116,7 +117,7 @@ class Round {
       role: 'assistant',
       content: this.#text === '' ? null : this.#text,
       ...(this.#details.length > 0 && { reasoning_details: this.#details }),
-      tool_calls: [...this.#calls.values()].map(({ id, name, arguments: given }) => ({
+      tool_calls: this.#calls.map(({ id, name, arguments: given }) => ({
         id,
         type: 'function',
         function: { name, arguments: given },
@@ -137,7 +138,7 @@ class Round {
   /** The delta to pass on: whole, reduced, or null for none. */
   #shownOf(delta: JsonObject, finish: JsonValue): JsonObject | 'whole' | null {
     const pieces = objectsOf(delta['tool_calls']);
-    const shown = pieces.flatMap((piece) => this.#gather(piece));
+    const shown = pieces.flatMap((piece, position) => this.#gather(piece, position));
     const isWhole = shown.every((piece, index) => piece === pieces[index]) && shown.length === pieces.length;
     const { tool_calls: _calls, role, ...rest } = delta;
     const isEmpty = Object.values(rest).every((value) => value === null || value === '');
@@ -150,23 +151,18 @@ class Round {
   }
 
   /** Takes a piece of a tool call; returns it if the caller is to see it. */
-  #gather(piece: JsonObject): JsonObject[] {
-    const index = typeof piece['index'] === 'number' ? piece['index'] : 0;
+  #gather(piece: JsonObject, position: number): JsonObject[] {
     const called = asObject(piece['function']);
-    const given = asText(called?.['arguments']) ?? '';
-    const known = this.#calls.get(index);
-    if (known !== undefined) known.arguments += given;
-    const call = known ?? this.#begin(index, piece, given);
+    const call = this.#pieces.of(piece, position, (id) => this.#begin(id, asText(called?.['name']) ?? ''));
+    call.arguments += asText(called?.['arguments']) ?? '';
     if (call.shown === null) return [];
-    return [call.shown === index ? piece : { ...piece, index: call.shown }];
+    return [call.shown === (piece['index'] ?? 0) ? piece : { ...piece, index: call.shown }];
   }
 
-  #begin(index: number, piece: JsonObject, given: string): Gathered {
-    const name = asText(asObject(piece['function'])?.['name']) ?? '';
-    const own = [...this.#calls.values()].filter(({ shown }) => shown !== null).length;
-    const shown = name === RETRIEVE ? null : own;
-    const call = { id: asText(piece['id']) ?? '', name, arguments: given, shown };
-    this.#calls.set(index, call);
+  #begin(id: string, name: string): Gathered {
+    const own = this.#calls.filter(({ shown }) => shown !== null).length;
+    const call = { id, name, arguments: '', shown: name === RETRIEVE ? null : own };
+    this.#calls.push(call);
     return call;
   }
 

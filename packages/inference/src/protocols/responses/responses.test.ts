@@ -204,6 +204,29 @@ describe('the stream', () => {
     });
   });
 
+  it.each([{ index: 0 }, {}])('tells calls apart by their ids, where all have %j', (place) => {
+    const piece = (text: string, head: JsonObject = {}) =>
+      chunk({ tool_calls: [{ ...place, ...head, function: { arguments: text, ...head } }] });
+    const data = dataOf(
+      streamOf({}, [
+        piece('{"a"', { id: 'call_1', name: 'weather' }),
+        piece(':1}', { id: '' }),
+        piece('{"b"', { id: 'call_2', name: 'time' }),
+        piece(':2}', { id: 'call_2' }),
+        chunk({}, 'tool_calls'),
+      ]),
+    );
+    expect(data.at(-1)).toMatchObject({
+      response: {
+        output: [
+          { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"a":1}' },
+          { type: 'function_call', call_id: 'call_2', name: 'time', arguments: '{"b":2}' },
+        ],
+      },
+    });
+    expect(data.filter(({ type }) => type === 'response.output_item.done')).toHaveLength(2);
+  });
+
   it.each([
     ['length', 'max_output_tokens'],
     ['content_filter', 'content_filter'],

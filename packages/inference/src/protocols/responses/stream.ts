@@ -2,6 +2,7 @@ import { type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
 import { openAiError } from '@tallystick/kit';
 import { asObject, asText, objectsOf } from '../../providers/members.ts';
 import type { Usage } from '../../types.ts';
+import { CallPieces } from '../call-pieces.ts';
 import type { Given, SseEvent, StreamEncoder } from '../protocol.ts';
 import { CallItem, type Item, MessageItem, ReasoningItem, type Tell } from './items.ts';
 import { type Progress, responseObject } from './object.ts';
@@ -15,7 +16,7 @@ export class ResponseEncoder implements StreamEncoder {
   readonly #items: Item[] = [];
   /** The message or reasoning that is being written; calls stay open beside it until the end. */
   #current: MessageItem | ReasoningItem | null = null;
-  readonly #calls = new Map<number, CallItem>();
+  readonly #calls = new CallPieces<CallItem>();
   #finish: JsonValue = null;
   /** The response object of a stream that passes as the provider sent it. */
   #native: JsonObject | null = null;
@@ -42,8 +43,7 @@ export class ResponseEncoder implements StreamEncoder {
 
   end(usage: Usage | null): readonly SseEvent[] {
     this.#begin();
-    const saysNothing = this.#calls.size === 0 && !this.#items.some((item) => item instanceof MessageItem);
-    if (saysNothing) this.#message();
+    if (this.#items.every((item) => item instanceof ReasoningItem)) this.#message();
     const reason = this.#reason();
     this.#endItems(reason === undefined ? 'completed' : 'incomplete');
     const status = reason === undefined ? 'completed' : 'incomplete';
@@ -111,19 +111,17 @@ export class ResponseEncoder implements StreamEncoder {
   }
 
   #addCall(call: JsonObject, position: number): void {
-    const index = typeof call['index'] === 'number' ? call['index'] : position;
     const { name, arguments: text } = asObject(call['function']) ?? {};
-    let item = this.#calls.get(index);
-    if (item === undefined) {
-      const id = asText(call['id']) || `call_${this.#given.id}_${index}`;
+    const item = this.#calls.of(call, position, (given, index) => {
+      const id = given || `call_${this.#given.id}_${index}`;
       const extra = asObject(call['extra_content']);
       // What a provider wants back with the call has no place in the call's item.
       if (extra !== null) this.#reasoning().keep({ id, extra_content: extra });
       this.#endCurrent('completed');
-      item = new CallItem(this.#idOf('fc'), { id, name: asText(name) ?? '' }, this.#teller());
-      this.#calls.set(index, item);
-      this.#items.push(item);
-    }
+      const begun = new CallItem(this.#idOf('fc'), { id, name: asText(name) ?? '' }, this.#teller());
+      this.#items.push(begun);
+      return begun;
+    });
     const piece = asText(text);
     if (piece) item.add(piece);
   }
@@ -156,7 +154,7 @@ export class ResponseEncoder implements StreamEncoder {
     const last = this.#items.at(-1);
     const statusOf = (item: Item | null): typeof status => (item === last ? status : 'completed');
     this.#endCurrent(statusOf(this.#current));
-    for (const call of this.#calls.values()) call.end(statusOf(call));
+    for (const item of this.#items) if (item instanceof CallItem) item.end(statusOf(item));
   }
 
   #reason(): Progress['reason'] {
