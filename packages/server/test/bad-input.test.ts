@@ -1,5 +1,5 @@
 import { type ErrorCode, errorTable, type JsonObject } from '@tallystick/core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { apiKey, expectProblem, type Reply, startTestService, type TestService, toReply } from './service.ts';
 
 const text = (value: string) => new TextEncoder().encode(value);
@@ -25,6 +25,7 @@ const CROWDED = Object.fromEntries([
   ['concept', 'retention'],
   ...Array.from({ length: 32 }, (_, i) => [`t${i}`, i]),
 ]);
+const RATING = { receipt_id: 'r_env_1803902400_0123456789ab', label: 'good' };
 const POLICY = { jurisdiction: 'eu', policy: [{ concept: 'retention' }], targets: ['uk'] };
 
 const NOT_I_JSON: [name: string, body: string | Uint8Array, code: ErrorCode, field?: string][] = [
@@ -153,6 +154,24 @@ describe('fields', () => {
     ['/v1/issuers', { statement: { type: 'x' } }, 'invalid_field', 'statement.type'],
   ] as const)('%s refuses %j: %s', async (path, body, code, field) => {
     expectProblem(await post(path, body), code, field);
+  });
+
+  it.each([
+    ['POST', '/v1/keys', { name: 'a\0b' }, 'name'],
+    ['PATCH', '/v1/keys/key_4fmx07q2zk81ab9c', { name: 'a\0b' }, 'name'],
+    ['POST', '/v1/compute/feedback', { ...RATING, comment: 'a\0b' }, 'comment'],
+    ['POST', '/v1/receipt/corrections', { corrects: 'a\0b', correction: 'x' }, 'corrects'],
+    ['POST', '/v1/receipt/corrections', { corrects: 'x', correction: 'a\0b' }, 'correction'],
+  ])('%s %s refuses %j: PostgreSQL would store no zero byte', async (method, path, body, field) => {
+    const headers = { ...key, 'content-type': 'application/json' };
+    const reply = await service.request(path, { method, headers, body: JSON.stringify(body) });
+    expect(reply.json).toMatchObject({ code: 'invalid_field', status: 422, field });
+  });
+
+  it('asks no database for an order whose id has a zero byte', async () => {
+    const asked = vi.spyOn(service.services.store.treasury, 'order');
+    expectProblem(await service.get('/v1/anchor/keys/orders/a%00b'), 'order_not_found');
+    expect(asked).not.toHaveBeenCalled();
   });
 
   it('names the near and the known ones for an unknown field', async () => {

@@ -78,6 +78,15 @@ function ended(route: RouteExplanation | null): EndedCall {
   };
 }
 
+it('writes texts that PostgreSQL stores', () => {
+  const call = { ...ended(null), requestedModel: 'a\0b', session: 's\0', tags: { team: '\0' } };
+  expect(newCallOf(call)).toMatchObject({
+    requestedModel: 'a\ufffdb',
+    session: 's\ufffd',
+    tags: '{"team":"\ufffd"}',
+  });
+});
+
 const detailOf = (call: EndedCall): unknown => JSON.parse(newCallOf(call).detail ?? '');
 
 it('writes all of a call, whether its route’s candidates were written before or not', () => {

@@ -43,7 +43,12 @@ export function newCallOf({ tags, trail, billing, compression, ...row }: EndedCa
     ...row,
     firstByteMs: whole(row.firstByteMs),
     totalMs: whole(row.totalMs),
-    tags: tags === null ? null : JSON.stringify(tags),
+    requestedModel: storable(row.requestedModel),
+    session: row.session && storable(row.session),
+    tags:
+      tags === null
+        ? null
+        : JSON.stringify(tags, (_name, value) => (typeof value === 'string' ? storable(value) : value)),
     detail: `${detail.slice(0, -1)},"routing":${explanation === null ? null : routingText(explanation)}}`,
   };
 }
@@ -56,6 +61,11 @@ function routingText({ version, inputs: { candidates, ...others }, outcome }: Ro
   listTexts.set(candidates, list);
   const inputs = `${JSON.stringify(others).slice(0, -1)},"candidates":${list}}`;
   return `{"version":${version},"inputs":${inputs},"outcome":${JSON.stringify(outcome)}}`;
+}
+
+/** PostgreSQL stores no zero byte. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
 }
 
 function whole(ms: number | null): number | null {

@@ -27,7 +27,7 @@ import { ACCOUNT_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
 import { callDetailSchema, callSchema, countSchema } from './compute-call-shapes.ts';
 import { COMPUTE } from './compute-shapes.ts';
-import { callTag, timestamp } from './shapes.ts';
+import { callTag, storable, timestamp } from './shapes.ts';
 
 type Needs = Pick<Services, 'clock' | 'store' | 'callers' | 'tails'>;
 
@@ -36,13 +36,12 @@ export function callListRoutes(services: Needs): Endpoint[] {
   return [list(services), counts(services), live(services), detail(services)];
 }
 
-/** A text that can be in a database: PostgreSQL takes no zero byte. */
 const text = (most: number, description: string) =>
   z
     .string()
     .min(1)
     .max(most)
-    .refine((value) => !value.includes('\0'), 'It has a zero byte')
+    .refine(...storable)
     .optional()
     .openapi({ description });
 

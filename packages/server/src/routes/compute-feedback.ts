@@ -8,7 +8,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { ACCOUNT_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
 import { COMPUTE } from './compute-shapes.ts';
-import { receiptIdText, timestamp } from './shapes.ts';
+import { receiptIdText, storable, timestamp } from './shapes.ts';
 
 type Needs = Pick<Services, 'callers' | 'compute'>;
 
@@ -32,6 +32,7 @@ const bodySchema = z.strictObject({
     .string()
     .min(1)
     .max(MOST_COMMENT)
+    .refine(...storable)
     .optional()
     .openapi({
       description: `At most ${MOST_COMMENT} characters for the operator. It is stored as it is: leave out what is private.`,

@@ -12,7 +12,7 @@ import {
 } from './receipt-answer.ts';
 import { envelopeSchema } from './receipt-shapes.ts';
 import { noQuery, readable } from './receipts.ts';
-import { receiptIdText, sha256Text, timestamp } from './shapes.ts';
+import { receiptIdText, sha256Text, storable, timestamp } from './shapes.ts';
 
 const GROUP = 'Receipts';
 
@@ -40,8 +40,12 @@ function correction(services: MintNeeds): Endpoint {
     },
     query: noQuery,
     body: z.strictObject({
-      corrects: receiptIdText.openapi({ description: 'The id of the receipt that is superseded.' }),
-      correction: receiptIdText.openapi({ description: 'The id of the receipt that supersedes it.' }),
+      corrects: receiptIdText
+        .refine(...storable)
+        .openapi({ description: 'The id of the receipt that is superseded.' }),
+      correction: receiptIdText
+        .refine(...storable)
+        .openapi({ description: 'The id of the receipt that supersedes it.' }),
       reason: z
         .string()
         .min(1)

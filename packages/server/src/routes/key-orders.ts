@@ -15,7 +15,7 @@ import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { countQuote, paymentInstructions, paymentSchema, requireMoney } from './quotes.ts';
-import { count, timestamp } from './shapes.ts';
+import { count, storable, timestamp } from './shapes.ts';
 
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'clients' | 'money' | 'keySales'>;
 
@@ -190,7 +190,8 @@ function order({ store }: Needs): Endpoint {
     },
     errors: ['order_not_found'],
     async handle({ params }) {
-      const found = await store.treasury.order(params.order_id);
+      const [isStorable] = storable;
+      const found = isStorable(params.order_id) ? await store.treasury.order(params.order_id) : null;
       if (found === null) throw new TallyError('order_not_found', 'There is no order with that id.');
       return json(orderDocument(found), { headers: { 'cache-control': 'no-store' } });
     },

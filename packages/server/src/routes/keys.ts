@@ -22,7 +22,7 @@ import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { ACCOUNT_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
-import { apiKeyIdText, timestamp } from './shapes.ts';
+import { apiKeyIdText, storable, timestamp } from './shapes.ts';
 
 type Needs = Pick<Services, 'callers' | 'store' | 'clock' | 'issuer' | 'compute'>;
 
@@ -55,7 +55,12 @@ const PARAMS = z.object({
   }),
 });
 
-const name = z.string().min(1).max(200).nullish();
+const name = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine(...storable)
+  .nullish();
 const members = {
   name: name.openapi({ description: 'A name to recognise the key by.' }),
   expires_at: z.iso

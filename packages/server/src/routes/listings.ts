@@ -19,7 +19,16 @@ import { EXPORT_TYPES, type ListQuery, listAnswer, listQuery, pageSchema, timeOf
 import { ACCOUNT_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
 import { countedSchema } from './counted.ts';
-import { apiKeyIdText, callTag, count, didText, dollars, receiptIdText, timestamp } from './shapes.ts';
+import {
+  apiKeyIdText,
+  callTag,
+  count,
+  didText,
+  dollars,
+  receiptIdText,
+  storable,
+  timestamp,
+} from './shapes.ts';
 
 type Needs = Pick<Services, 'store' | 'callers' | 'clock'>;
 
@@ -66,12 +75,11 @@ export async function ownerOf(
   return { owner: caller.account, key: onlyKeyOf(caller) };
 }
 
-/** A text that can be in a database: PostgreSQL takes no zero byte. */
 const filter = (description: string) =>
   z
     .string()
     .max(4_096)
-    .refine((value) => !value.includes('\0'), 'It has a zero byte')
+    .refine(...storable)
     .optional()
     .openapi({ description });
 

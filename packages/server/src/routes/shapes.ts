@@ -1,6 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { isDid, receiptIdPattern } from '@tallystick/core';
 
+/** The refusal of a text that cannot be in a database: PostgreSQL takes no zero byte. */
+export const storable = [(text: string): boolean => !text.includes('\0'), 'It has a zero byte'] as const;
+
 /** A DID in a request. The profile's size limit refuses long ones. */
 export const did = z.string().refine(isDid, 'Not a DID: did:<method>:<id>, at most 2048 characters').openapi({
   pattern: '^did:[a-z0-9]+:',
