@@ -141,11 +141,8 @@ class ItemReader {
         const { file_data: data, file_url: url, filename } = part;
         if (typeof data !== 'string' && typeof url !== 'string')
           throw unsupportedMember(`${field}.file_data`, 'a file needs its data, or its URL in `file_url`.');
-        const file = {
-          file_data: data ?? undefined,
-          file_url: url ?? undefined,
-          filename: filename ?? undefined,
-        };
+        // As in a translated Messages request, an address takes the place of the data.
+        const file = { file_data: data ?? url ?? undefined, filename: filename ?? undefined };
         return { type: 'file', file: present(file), ...cache };
       }
       default:

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
+import { messagesRequest } from '../../providers/anthropic-request.ts';
 import { packDetails } from './reasoning.ts';
 import { fitsNative, innerOf, nativeOnly, textPlaces } from './request.ts';
 import { responsesRequestSchema } from './schema.ts';
@@ -257,6 +258,20 @@ describe('refused', () => {
     ['a schema without a schema', { input: 'hi', text: { format: { type: 'json_schema', name: 'n' } } }],
   ])('by the schema: %s', (_, body) => {
     expect(responsesRequestSchema.safeParse(body).success).toBe(false);
+  });
+});
+
+it('a file by its address reaches a model of Anthropic’s', () => {
+  const file = { type: 'input_file', filename: 'a.pdf', file_url: 'https://example.com/a.pdf' };
+  const body = innerOf({ model: 'm', input: [{ role: 'user', content: [file] }] });
+  expect(messagesRequest('m', body)).toMatchObject({
+    messages: [
+      {
+        content: [
+          { type: 'document', title: 'a.pdf', source: { type: 'url', url: 'https://example.com/a.pdf' } },
+        ],
+      },
+    ],
   });
 });
 
