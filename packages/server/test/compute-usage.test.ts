@@ -14,6 +14,8 @@ const PUBLIC = 'openai/gpt-4o-mini';
 /** Its tokenizer is not public. */
 const OTHER = 'openai/other';
 
+const PDF = 'data:application/pdf;base64,JVBERi0xLjQ';
+
 const folder = mkdtempSync(join(tmpdir(), 'tally-usage-'));
 const catalogue = {
   models: [
@@ -37,6 +39,16 @@ beforeAll(async () => {
 afterAll(async () => {
   await routed.close();
   rmSync(folder, { recursive: true });
+});
+
+it.each<[string, JsonObject]>([
+  ['a file', { messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: PDF } }] }] }],
+  ['a search by the provider', { web_search_options: {} }],
+])('%s may fill the context, and is paid for', async (_, body) => {
+  routed.upstream.play({ wrongUsage: usage(100_000, 8) });
+  const { billing } = svcOf(await routed.chat({ ...body, max_tokens: 100 }));
+  expect(billing.usage).toMatchObject({ prompt_tokens: 100_000, counted_by: 'provider' });
+  expect(billing.charge).toEqual(billing['provider_cost']);
 });
 
 const words = (count: number): string[] => Array.from({ length: count }, () => 'ferry ');

@@ -75,9 +75,10 @@ export async function admitChat(
     [route.decision.model, ...route.decision.fallbacks].map((model) => {
       const output = maxOutputOf(context, request, model) * request.choices;
       const prompts = promptTokens * rounds + (MAX_RESULT_TOKENS + output) * ((rounds * (rounds - 1)) / 2);
+      const most = route.prompt.isUnbounded ? Math.max(prompts, model.context * rounds) : prompts;
       return {
         model,
-        ceiling: ceilingOf(model, { promptTokens: prompts + saved, ...asked }, output * rounds),
+        ceiling: ceilingOf(model, { promptTokens: most + saved, ...asked }, output * rounds),
         tokens: prompts + output * rounds,
       };
     });

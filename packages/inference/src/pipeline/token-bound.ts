@@ -1,11 +1,16 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
-import { asObject, objectsOf } from '../providers/members.ts';
+import { asObject, asText, objectsOf } from '../providers/members.ts';
 
 /** Tokens that a chat template adds to each message, and to the whole. */
 const PER_MESSAGE = 8;
 const PER_REQUEST = 16;
 /** More tokens than providers count for an image or a file of common size. */
 const PER_ATTACHMENT = 2_000;
+/** Parts of messages whose tokens are bounded by their bytes, or by `PER_ATTACHMENT`. */
+const BOUNDED: ReadonlySet<JsonValue | undefined> = new Set(['text', 'refusal', 'image_url', 'image']);
+/** Tools that the caller runs: they add nothing to the prompt. All others may act at the provider. */
+const AT_CALLER =
+  /^(function|custom|namespace|local_shell|shell|apply_patch|computer|bash|text_editor|memory|tool_search)/;
 
 /** The texts of a request that become tokens, and the number of other tokens. */
 export interface Prompt {
@@ -15,6 +20,8 @@ export interface Prompt {
   readonly reasoning?: readonly string[];
   /** Whether it has images, speech or files, or lets the provider search: then its tokens cannot be counted here. */
   readonly isOpen?: boolean;
+  /** Whether it may have any number of tokens up to the model's context: it holds a file or speech, or lets the provider search. */
+  readonly isUnbounded?: boolean;
   /** Whether it has tools or a schema, which providers express in words of their own. */
   readonly hasTools?: boolean;
 }
@@ -43,7 +50,19 @@ export function promptOf(body: JsonObject): Prompt {
   for (const name of ['tools', 'functions', 'response_format']) addJson(texts, body[name]);
   const hasTools = texts.length > before;
   extraTokens += PER_ATTACHMENT * attachments;
-  return { texts, reasoning, extraTokens, isOpen: attachments > 0 || searches(body), hasTools };
+  const isOpen = attachments > 0 || searches(body);
+  return { texts, reasoning, extraTokens, isOpen, isUnbounded: isOpen && isUnbounded(body), hasTools };
+}
+
+function isUnbounded(body: JsonObject): boolean {
+  const acts = ({ type }: JsonObject): boolean => !AT_CALLER.test(asText(type) ?? '');
+  return (
+    body['web_search_options'] !== undefined ||
+    objectsOf(body['tools']).some(acts) ||
+    objectsOf(body['messages']).some(({ content }) =>
+      objectsOf(content).some(({ type }) => !BOUNDED.has(type)),
+    )
+  );
 }
 
 /** Whether the provider may add text of its own to the prompt. */
