@@ -49,7 +49,11 @@ function catalogue(base_url: string): JsonObject {
         context: 128_000,
         max_output: 16_384,
         abilities: ['tools', 'vision', 'json', 'stream'],
-        price: { input: '0.15', output: '0.60' },
+        price: {
+          input: '0.15',
+          output: '0.60',
+          tariffs: [{ service_tier: 'priority', input: '3', output: '12' }],
+        },
         prior: { general: 0.5 },
       },
     ],
@@ -313,6 +317,16 @@ describe('with a provider that speaks Responses', () => {
     expect(receipt.response.hash).toBe(answerHash(reply));
     expect(receipt.call).toMatchObject({ prompt_tokens: 12, completion_tokens: 8, usage_estimated: false });
     expect(billing.charge.nano).not.toBe('0');
+    await routed.expectBalanced();
+  });
+
+  it('is paid for in the class of service that it asks for', async () => {
+    direct.play({ members: { service_tier: 'priority' } });
+    const asked = { service_tier: 'priority', max_output_tokens: 8, svc: { explain: true } };
+    const { billing, receipt } = svcOf(await respond({ model, ...asked }));
+    expect(direct.requests[0]?.body).toMatchObject({ service_tier: 'priority' });
+    expect(receipt.call).toMatchObject({ prompt_tokens: 12, completion_tokens: 8 });
+    expect(billing.charge).toEqual(billing['provider_cost']);
     await routed.expectBalanced();
   });
 

@@ -69,7 +69,7 @@ export async function admitChat(
   trail.ends('route', began);
   const { compression } = route;
   const saved = compression === null ? 0 : compression.tokensBefore - compression.tokensAfter;
-  const asked = serviceTierOf(request.body);
+  const asked = serviceTierOf(request.raw);
   const rounds = request.compression.retrieve ? 1 + maxRounds(compression?.removed ?? []) : 1;
   const candidatesFor = (promptTokens: number): Candidate[] =>
     [route.decision.model, ...route.decision.fallbacks].map((model) => {
