@@ -264,7 +264,6 @@ describe('what only a provider that speaks Messages can do', () => {
     ],
     ['container', { container: 'c' }],
     ['mcp_servers', { mcp_servers: [{ type: 'url', name: 'a', url: 'https://example.org' }] }],
-    ['speed', { speed: 'fast' }],
     ['thinking', { thinking: { type: 'between_tools' } }],
     [
       'messages[0].content[0].source',
@@ -334,4 +333,12 @@ it.each<[string, JsonObject]>([
 ])('a malformed %s is refused', (member, members) => {
   const result = schema.safeParse({ ...head, ...members });
   expect(result.error?.issues.map(({ path: [first] }) => first)).toEqual([member]);
+});
+
+it('another speed is refused, since it is billed at other prices', () => {
+  const body = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] };
+  expect(() => innerOf({ ...body, speed: 'fast' })).toThrow(
+    expect.objectContaining({ code: 'invalid_request', field: 'speed' }),
+  );
+  expect(innerOf({ ...body, speed: 'standard' })).toEqual(innerOf(body));
 });

@@ -1,10 +1,20 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import { asObject, asText, objectsOf, present } from '../../providers/members.ts';
 import type { ChatBody } from '../../types.ts';
+import { unsupportedMember } from '../protocol.ts';
 import { conversationOf } from './conversation.ts';
 
-/** A Messages request in inner form; `nativeOnly` names what has no counterpart there. */
+/**
+ * A Messages request in inner form; `nativeOnly` names what has no counterpart there.
+ * @throws invalid_request for a class of service that has prices of its own
+ */
 export function innerOf(body: JsonObject): ChatBody {
+  const { speed } = body;
+  if (speed !== undefined && speed !== null && speed !== 'standard')
+    throw unsupportedMember(
+      'speed',
+      'answers at another speed have prices of their own, which are not known here.',
+    );
   const { model, max_tokens: limit, stream, temperature, top_p: topP, top_k: topK } = body;
   const tier = body['service_tier'];
   const config = asObject(body['output_config']);
