@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { canonicalize, type JsonObject, sha256Hex, utf8 } from '@tallystick/core';
+import { canonicalize, type JsonObject, sha256Hex, utf8, verifyCall } from '@tallystick/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answerHash, MODEL, type Routed, requestHash, type Svc, startRouted, svcOf } from './compute.ts';
 import { withModels } from './models.ts';
@@ -288,6 +288,30 @@ describe('streamed', () => {
       call: { complete: false, usage_estimated: true },
     });
     await routed.expectBalanced();
+  });
+});
+
+describe('a surrogate pair that the provider splits between two chunks', () => {
+  const requests: [path: string, body: JsonObject][] = [
+    [RESPONSES, { model: CLAUDE, input }],
+    ['/v1/compute/messages', { model: MODEL, max_tokens: 100, messages: [{ role: 'user', content: input }] }],
+  ];
+  it.each(requests)('comes whole from %s, under a receipt that verifies', async (path, body) => {
+    routed.upstream.play({ pieces: ['Hi \ud83d', '\ude00! \ud83d', 'Bye.'] });
+    const request = JSON.stringify({ ...body, stream: true });
+    const response = await (await routed.post(path, request)).text();
+    const deltas = [
+      ...response.matchAll(/^data: (.*"type":"(?:text_delta|response\.output_text\.delta)".*)$/gm),
+    ];
+    const said = deltas.map(([, data = '']) => JSON.parse(data)['delta'] as string | { text: string });
+    expect(said.map((delta) => (typeof delta === 'string' ? delta : delta.text))).toEqual([
+      'Hi ',
+      '😀! ',
+      '\ufffdBye.',
+    ]);
+    expect(await verifyCall({ request, response, now: routed.service.clock() })).toMatchObject({
+      valid: true,
+    });
   });
 });
 

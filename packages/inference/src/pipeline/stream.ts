@@ -4,6 +4,7 @@ import { canonicalize, type JsonObject, type JsonValue, TallyError } from '@tall
 import type { NanoUsdc } from '@tallystick/ledger';
 import { KeptAnswer } from '../calls/kept-answer.ts';
 import type { SseEvent, StreamEncoder } from '../protocols/protocol.ts';
+import { WholeTexts } from '../protocols/whole-texts.ts';
 import type { Provider, StreamChunk } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider.ts';
 import { isUsageChunk, readUsage } from '../providers/usage.ts';
@@ -112,6 +113,8 @@ class Delivery {
   readonly #admitted: Admitted;
   readonly #tried: Tried<StartedStream>;
   readonly #encoder: StreamEncoder;
+  /** Null where chunks pass as they came. */
+  readonly #whole: WholeTexts | null;
   readonly #hash = createHash('sha256');
   readonly #said: Delivered;
   /** What was passed on, for a caller who has it kept. */
@@ -142,6 +145,7 @@ class Delivery {
     this.#admitted = admitted;
     this.#tried = tried;
     this.#encoder = call.request.protocol.stream(givenOf(context, call, admitted.id, tried.model));
+    this.#whole = call.request.protocol.answerOf === null ? null : new WholeTexts();
     this.#said = new Delivered(tried.model.tokenizer);
     const { request } = call;
     this.#kept = isKept(context, { request, payer: admitted.payer }) ? new KeptAnswer() : null;
@@ -260,7 +264,7 @@ class Delivery {
       this.#said.add(json);
       this.#kept?.add(json);
       if (this.#said.isFull) await this.#said.settle();
-      const events = native ?? this.#encoder.take(json, text);
+      const events = native ?? this.#encoder.take(this.#whole?.take(json, text) ?? json, text);
       if (last) this.#nativeEnd = native?.at(-1) ?? null;
       for (const event of events) {
         if (event === this.#nativeEnd) continue;

@@ -1,0 +1,45 @@
+import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
+import { objectsOf } from '../providers/members.ts';
+
+/** An escape of half a surrogate pair in JSON text. Both halves of a pair may stand there too. */
+const ESCAPED_HALF = /\\u[dD][89a-fA-F]/;
+const ENDS_WITH_HALF = /[\ud800-\udbff]$/;
+
+/**
+ * Joins surrogate pairs that a provider splits between two chunks, since an event that is written here must be I-JSON:
+ * half a pair waits for the next piece of its text. A half that stays alone becomes U+FFFD, or is left out at the end.
+ */
+export class WholeTexts {
+  /** Halves that wait, by the place of their text. */
+  readonly #held = new Map<string, string>();
+
+  /** A `chat.completion.chunk` with whole characters. @param text its JSON text */
+  take(chunk: JsonObject, text: string): JsonObject {
+    if (this.#held.size === 0 && !ESCAPED_HALF.test(text)) return chunk;
+    const choices = objectsOf(chunk['choices']).map(({ delta = null, ...choice }) => ({
+      ...choice,
+      delta: this.#whole(delta, `${String(choice['index'])}`),
+    }));
+    return { ...chunk, choices };
+  }
+
+  #whole(value: JsonValue, place: string): JsonValue {
+    if (typeof value === 'string') return this.#joined(value, place);
+    if (Array.isArray(value))
+      return value.map((one, position) =>
+        this.#whole(one, `${place}.${String(isObject(one) ? (one['index'] ?? position) : position)}`),
+      );
+    if (!isObject(value)) return value;
+    const members = Object.entries(value);
+    return Object.fromEntries(members.map(([name, one]) => [name, this.#whole(one, `${place}.${name}`)]));
+  }
+
+  #joined(piece: string, place: string): string {
+    if (piece === '') return piece;
+    const text = (this.#held.get(place) ?? '') + piece;
+    this.#held.delete(place);
+    if (!ENDS_WITH_HALF.test(text)) return text.toWellFormed();
+    this.#held.set(place, text.slice(-1));
+    return text.slice(0, -1).toWellFormed();
+  }
+}
