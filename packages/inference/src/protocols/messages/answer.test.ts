@@ -247,6 +247,29 @@ it('calls that share an index are told apart by their ids', async () => {
   ]);
 });
 
+it.each([{}, { id: '' }])('a call gets an id, if its provider gives it %j', async (head) => {
+  const call = (index: number) => ({
+    ...head,
+    index,
+    type: 'function',
+    function: { name: 'f', arguments: '{}' },
+    extra_content: { a: index },
+  });
+  const calls = [call(0), call(1)];
+  const expected = [
+    { type: 'redacted_thinking', data: expect.stringContaining('"id":"toolu_env_1_0"') },
+    { type: 'tool_use', id: 'toolu_env_1_0' },
+    { type: 'redacted_thinking', data: expect.stringContaining('"id":"toolu_env_1_1"') },
+    { type: 'tool_use', id: 'toolu_env_1_1' },
+  ];
+  const ends = { finish_reason: 'tool_calls' };
+  expect(answerOf(completion({ content: null, tool_calls: calls }, ends), given)['content']).toMatchObject(
+    expected,
+  );
+  const chunks = [...calls.map((one) => chunk({ tool_calls: [one] })), chunk({}, ends)];
+  expect((await accumulated(events(chunks))).content).toMatchObject(expected);
+});
+
 it('a piece of a call that is closed is no answer', () => {
   const encoder = new MessageEncoder(given);
   const piece = (index: number, id?: string): JsonObject =>

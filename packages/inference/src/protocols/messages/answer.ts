@@ -15,7 +15,10 @@ export function answerOf(inner: JsonObject, given: Given): JsonObject {
     ...detailsOf(message).map(blockOfDetail),
     ...(text === '' ? [] : [{ ...textBlock(text), citations: citationsOf(annotations) }]),
     ...(asText(refusal) ? [textBlock(asText(refusal) ?? '')] : []),
-    ...objectsOf(calls).flatMap((call) => [...extraOf(call), toolUse(call)]),
+    ...objectsOf(calls).flatMap((call, index) => {
+      const named = { ...call, id: asText(call['id']) || toolIdOf(given, index) };
+      return [...extraOf(named), toolUse(named)];
+    }),
   ];
   const usage = readUsage(inner);
   return {
@@ -33,6 +36,11 @@ export function messageHead({ id, model }: Given): JsonObject {
 
 export function textBlock(text: string): JsonObject {
   return { type: 'text', text, citations: null };
+}
+
+/** The id of a call that its provider gives none, which its result could not name. */
+export function toolIdOf({ id }: Given, index: number): string {
+  return `toolu_${id}_${index}`;
 }
 
 export function toolUseBlock(id: string, name: string, input: JsonValue): JsonObject {

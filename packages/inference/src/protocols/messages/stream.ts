@@ -14,6 +14,7 @@ import {
   stopOf,
   textBlock,
   textOf,
+  toolIdOf,
   toolUseBlock,
 } from './answer.ts';
 
@@ -26,6 +27,7 @@ export class MessageEncoder implements StreamEncoder {
   #blocks = 0;
   /** Id of the tool call that was begun last. */
   #toolId = '';
+  #calls = 0;
   #choice: JsonObject = {};
   #refusal = '';
 
@@ -110,16 +112,20 @@ export class MessageEncoder implements StreamEncoder {
     ];
   }
 
-  /** Some providers give every call the same index, so that only its id tells calls apart. */
+  /** Some providers give every call the same index, so that only its id tells calls apart; others give it no id. */
   #call(call: JsonObject): SseEvent[] {
     const { name, arguments: text } = asObject(call['function']) ?? {};
-    const id = asText(call['id']) ?? '';
+    const given = asText(call['id']) ?? '';
     const key = `tool ${JSON.stringify(call['index'] ?? 0)}`;
-    const begins = this.#open !== key || (id !== '' && id !== this.#toolId);
-    if (begins && id === '') throw badAnswer(this.#given.model);
-    if (begins) this.#toolId = id;
+    const begins = this.#open !== key || (given !== '' && given !== this.#toolId);
+    if (begins && given === '' && !asText(name)) throw badAnswer(this.#given.model);
+    const id = given || toolIdOf(this.#given, this.#calls);
+    if (begins) {
+      this.#toolId = id;
+      this.#calls += 1;
+    }
     return [
-      ...(begins ? extraOf(call).flatMap((block) => this.#start(null, block)) : []),
+      ...(begins ? extraOf({ ...call, id }).flatMap((block) => this.#start(null, block)) : []),
       ...(begins ? this.#start(key, toolUseBlock(id, asText(name) ?? '', {})) : []),
       ...(asText(text) ? [this.#delta({ type: 'input_json_delta', partial_json: text ?? '' })] : []),
     ];
