@@ -3,6 +3,7 @@ import type { InnerStream, SseEvent } from '../protocols/protocol.ts';
 import { splice } from '../protocols/splice.ts';
 import { parseEvent, readEvents, readObject, startStream } from './answers.ts';
 import { badAnswer, cut } from './failures.ts';
+import { asText } from './members.ts';
 import type { ChatAnswer, NativeCall, StreamChunk } from './provider.ts';
 import type { Reply } from './reply.ts';
 
@@ -44,12 +45,13 @@ async function* nativeChunks(
   let held: SseEvent[] = [];
   let begun = false;
   try {
-    for await (const { event, data } of readEvents(name, reply)) {
+    for await (const { data } of readEvents(name, reply)) {
       const json = parseEvent(name, data);
       const error = form.errorIn(json);
       if (error !== null) throw failure(error);
       const inner = stream.take(json);
-      held.push(withoutSvc({ event: event === 'message' ? null : event, data: json, text: data }));
+      // Some servers name no event, or another way; clients and verifiers go by the name, which is the type.
+      held.push(withoutSvc({ event: asText(json['type']), data: json, text: data }));
       begun ||= inner.length > 0;
       if (!begun) continue;
       yield* chunksOf(data, inner, held, stream);
