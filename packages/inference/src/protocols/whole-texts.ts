@@ -18,7 +18,7 @@ export class WholeTexts {
     if (this.#held.size === 0 && !ESCAPED_HALF.test(text)) return chunk;
     const choices = objectsOf(chunk['choices']).map(({ delta = null, ...choice }) => ({
       ...choice,
-      delta: this.#whole(delta, `${String(choice['index'])}`),
+      delta: this.#whole(delta, JSON.stringify(choice['index'] ?? 0)),
     }));
     return { ...chunk, choices };
   }
@@ -27,7 +27,7 @@ export class WholeTexts {
     if (typeof value === 'string') return this.#joined(value, place);
     if (Array.isArray(value))
       return value.map((one, position) =>
-        this.#whole(one, `${place}.${String(isObject(one) ? (one['index'] ?? position) : position)}`),
+        this.#whole(one, `${place}.${JSON.stringify(isObject(one) ? (one['index'] ?? position) : position)}`),
       );
     if (!isObject(value)) return value;
     const members = Object.entries(value);
