@@ -277,7 +277,7 @@ export {
   verifySession,
 } from './sessions/verify-session.ts';
 export { nextStreamHead, streamStart } from './streams/chain.ts';
-export { findChange } from './streams/find-change.ts';
+export { changeFault } from './streams/change-fault.ts';
 export {
   readStreamHead,
   type StreamHead,
@@ -285,12 +285,12 @@ export {
   signStreamHead,
   streamHeadHash,
 } from './streams/head.ts';
+export type { StreamFault } from './streams/stream-fault.ts';
 export {
   type AbsentReceipt,
   type GivenReceipt,
   judgeStream,
   type StreamEvidence,
-  type StreamFault,
   type StreamVerdict,
 } from './streams/verify-stream.ts';
 export { compareInstants, formatTimestamp, type Instant, parseTimestamp, secondsOf } from './time.ts';

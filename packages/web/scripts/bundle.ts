@@ -289,9 +289,9 @@ const withoutEvidence: Plugin = {
         "import { later } from './run.ts'; export function CorrectionsCheck() { return new (later().CorrectionsCheck)(); }",
       resolveDir: fileURLToPath(new URL('later/', source)),
     }));
-    build.onLoad({ filter: /streams[\\/]find-change\.ts$/ }, () => ({
+    build.onLoad({ filter: /streams[\\/]change-fault\.ts$/ }, () => ({
       contents:
-        "import { later } from './run.ts'; export const findChange = (...given) => later().findChange(...given);",
+        "import { later } from './run.ts'; export const changeFault = (...given) => later().changeFault(...given);",
       resolveDir: fileURLToPath(new URL('later/', source)),
     }));
   },

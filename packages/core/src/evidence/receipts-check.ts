@@ -258,8 +258,9 @@ export class ReceiptsCheck {
 
 /** Whether a log that is trusted signed a root over the receipt. */
 function isLogged({ checks }: Verification): boolean {
-  const holds = (name: string): boolean => checks.some((one) => one.name === name && one.ok === true);
-  return holds('anchor') && holds('anchor_checkpoint');
+  return ['anchor', 'anchor_checkpoint'].every((wanted) =>
+    checks.some(({ name, ok }) => ok && name === wanted),
+  );
 }
 
 /** The policy, which judges a checkpoint once for all the receipts in a row that it covers. The anchors must not change. */

@@ -40,11 +40,13 @@ export class StreamCheck {
    * @throws EvidenceFault stream_invalid
    */
   finish(given: Iterable<GivenReceipt>): StreamVerdict | null {
-    if (this.#heads.length === 0) return null;
+    const [first] = this.#heads;
+    const last = this.#heads.at(-1);
+    if (first === undefined || last === undefined) return null;
     try {
       const verdict = judgeStream({
         heads: this.#heads,
-        from: this.#begin(),
+        from: this.#begin(first, last),
         hashes: this.#hashes,
         given,
         excuse: (index) => this.#excuse(index),
@@ -60,13 +62,11 @@ export class StreamCheck {
    * The number of receipts before the first hash: what the head from before the period counts, or none. A bundle may not
    * choose it, or it could keep back what its heads count.
    */
-  #begin(): number {
-    const path = EVIDENCE_PATHS.heads;
-    const { from } = this.#manifest.period;
-    const [first, last] = [this.#heads.at(0), this.#heads.at(-1)];
-    if (first === undefined || last === undefined) throw new RangeError('There is a head.');
-    if (secondsOf(last.at) < secondsOf(from)) throw fault(path, 'the last head is from before the period');
-    const counted = secondsOf(first.at) <= secondsOf(from) ? first.count : 0;
+  #begin(first: StreamHead, last: StreamHead): number {
+    const from = secondsOf(this.#manifest.period.from);
+    if (secondsOf(last.at) < from)
+      throw fault(EVIDENCE_PATHS.heads, 'the last head is from before the period');
+    const counted = secondsOf(first.at) <= from ? first.count : 0;
     if (this.#first === 0 || this.#first === counted + 1) return counted;
     if (this.#first === 1) return 0;
     const what = `the hashes begin at ${this.#first}, and no head from before the period counts what was left out`;

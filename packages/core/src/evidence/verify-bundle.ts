@@ -3,7 +3,7 @@ import { equalBytes } from '../encoding/bytes.ts';
 import { toHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
 import { type Sha256, sha256 } from '../hash.ts';
-import { canonicalBytes, canonicalize } from '../json/canonical.ts';
+import { canonicalBytes } from '../json/canonical.ts';
 import { parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/types.ts';
 import type { StreamVerdict } from '../streams/verify-stream.ts';
@@ -254,9 +254,7 @@ async function checkContents(
     digest: files.digest,
     report,
   });
-  if (manifest.purged.length > 0 && !manifest.files.some(({ path }) => path === EVIDENCE_PATHS.purges)) {
-    throw new EvidenceFault('purge_invalid', 'The records of the manifest are not there.');
-  }
+  let records = 0;
   for (const [index, file] of manifest.files.entries()) {
     const bytes = await files.read(places[index + 1], file.path);
     if (files.digest(bytes) !== file.sha256) {
@@ -266,13 +264,19 @@ async function checkContents(
         file.path,
       );
     }
-    if (file.path === EVIDENCE_PATHS.purges) await checkPurges(bytes, { files, manifest, documentTrust });
+    if (file.path === EVIDENCE_PATHS.purges)
+      records = await checkPurges(bytes, { files, manifest, documentTrust });
     else await receipts.take(file, bytes);
     await stream.take(file.path, bytes);
   }
+  if (records !== manifest.purged.length) throw purgeFault('The manifest does not list the same records.');
   return { ...(await receipts.finish()), completeness: stream.finish(receipts.given) };
 }
 
+const purgeFault = (message: string): EvidenceFault =>
+  new EvidenceFault('purge_invalid', message, EVIDENCE_PATHS.purges);
+
+/** Checks the records one by one against the manifest, and returns their number. */
 async function checkPurges(
   bytes: Uint8Array,
   {
@@ -280,9 +284,7 @@ async function checkPurges(
     manifest,
     documentTrust,
   }: { files: FileReader; manifest: EvidenceManifest; documentTrust: DocumentTrust },
-): Promise<void> {
-  const refuse = (message: string): EvidenceFault =>
-    new EvidenceFault('purge_invalid', message, EVIDENCE_PATHS.purges);
+): Promise<number> {
   let previous: string | null = null;
   let count = 0;
   for (const line of linesOf(bytes)) {
@@ -291,24 +293,18 @@ async function checkPurges(
     const listed = manifest.purged[count];
     count += 1;
     if (record.tenant !== manifest.tenant || record.sequence !== count || record.previous !== previous) {
-      throw refuse(`Record ${count} does not follow from the one before.`);
+      throw purgeFault(`Record ${count} does not follow from the one before.`);
     }
     const same = listed !== undefined && summaryOf(listed) === summaryOf(record);
-    if (!same) throw refuse(`The manifest describes record ${count} differently.`);
+    if (!same) throw purgeFault(`The manifest describes record ${count} differently.`);
     previous = files.digest(canonicalBytes(document));
   }
-  if (count !== manifest.purged.length) throw refuse('The manifest does not list the same records.');
+  return count;
 }
 
 /** What a manifest says of a record. */
-function summaryOf({
-  sequence,
-  purged_at,
-  count,
-  first,
-  last,
-  ids_root,
-}: EvidenceManifest['purged'][number]) {
-  const [begin, end] = [first, last].map(({ receipt_id, at }) => ({ receipt_id, at }));
-  return canonicalize([sequence, purged_at, count, begin ?? null, end ?? null, ids_root]);
+function summaryOf(record: EvidenceManifest['purged'][number]): string {
+  const { sequence, purged_at, count, first, last, ids_root } = record;
+  const places = [first.receipt_id, first.at, last.receipt_id, last.at];
+  return JSON.stringify([sequence, purged_at, count, ids_root, places]);
 }

@@ -1,12 +1,13 @@
 import { equalBytes } from '../encoding/bytes.ts';
-import { fromHex, toHex } from '../encoding/hex.ts';
+import { fromHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
 import { type Sha256, sha256 } from '../hash.ts';
 import { CLOCK_SKEW } from '../receipts/family.ts';
 import { secondsOf } from '../time.ts';
 import { nextStreamHead, streamStart } from './chain.ts';
-import { findChange } from './find-change.ts';
+import { changeFault } from './change-fault.ts';
 import { type StreamHead, streamHeadHash } from './head.ts';
+import { addedFault, leftOut, type StreamFault } from './stream-fault.ts';
 
 /** A receipt that the verifier has. */
 export interface GivenReceipt {
@@ -32,21 +33,6 @@ export interface StreamEvidence {
   readonly excuse?: ((index: number) => string | null) | undefined;
   /** SHA-256 of the platform. */
   readonly digest?: Sha256 | undefined;
-}
-
-/** What speaks against a stream, with the receipt at fault where one can be named. */
-export interface StreamFault {
-  /**
-   * `left_out`: the heads count a receipt that is not here; `added`: a receipt is here that they don't count; `moved`:
-   * two hashes are not in their places; `chain`: the hashes do not lead to a head, and no single change explains it;
-   * `heads`: the heads do not follow from one another.
-   */
-  readonly kind: 'left_out' | 'added' | 'moved' | 'chain' | 'heads';
-  /** Place in the stream, from 1; null where it has none or is not known. */
-  readonly index: number | null;
-  /** Anchored hash of the receipt, in hex; null where it is not known. */
-  readonly sha256: string | null;
-  readonly detail: string;
 }
 
 export interface AbsentReceipt {
@@ -85,10 +71,8 @@ export function judgeStream(evidence: StreamEvidence): StreamVerdict {
   if (last === undefined)
     throw new TallyError('stream_invalid', 'Without a head, nothing is known of a stream.');
   const given = new Map([...evidence.given].map((receipt) => [receipt.sha256, receipt]));
-  for (const hash of [...hashes, ...given.keys()]) {
-    if (!/^[0-9a-f]{64}$/.test(hash))
-      throw new TallyError('stream_invalid', 'A hash must be 64 lower-case hex characters.');
-  }
+  if (![...hashes, ...given.keys()].every((hash) => /^[0-9a-f]{64}$/.test(hash)))
+    throw new TallyError('stream_invalid', 'A hash must be 64 lower-case hex characters.');
   const strangers = strangersOf(given, evidence);
   const faults = [
     ...headFaults(heads),
@@ -171,72 +155,13 @@ function chainFaults(
     }
     if (at === count && equalBytes(head, target)) continue;
     const rest = list.slice(begin.at - from);
-    return [changeBetween({ begin, count, target, rest, strangers, digest })];
+    return [changeFault({ begin, count, target, rest, strangers, digest })];
   }
   const end = heads.at(-1)?.count ?? from;
   return hashes.slice(end - from).map((hash, offset) => ({
     ...addedFault(hash),
     index: end + offset + 1,
   }));
-}
-
-function changeBetween({
-  begin,
-  count,
-  target,
-  rest,
-  strangers,
-  digest,
-}: {
-  readonly begin: { readonly head: Uint8Array; readonly at: number };
-  readonly count: number;
-  readonly target: Uint8Array;
-  readonly rest: readonly Uint8Array[];
-  readonly strangers: readonly string[];
-  readonly digest: Sha256;
-}): StreamFault {
-  const change = findChange({
-    begin: begin.head,
-    target,
-    length: count - begin.at,
-    hashes: rest,
-    strangers: strangers.map((hash) => fromHex(hash, 32)),
-    digest,
-  });
-  const where = `between ${begin.at} and ${count}`;
-  if (change === null) {
-    const detail = `The hashes ${where} do not lead to the head at ${count}: they are not the ones that it counts.`;
-    return { kind: 'chain', index: count, sha256: null, detail };
-  }
-  const index = begin.at + change.offset + 1;
-  const hash = toHex(change.hash);
-  if (change.kind === 'left_out')
-    return { ...leftOut(index, hash), detail: `${hash} is missing from the hashes at ${index}.` };
-  if (change.kind === 'added') return { ...addedFault(hash), index };
-  return {
-    kind: 'moved',
-    index,
-    sha256: hash,
-    detail: `${hash} stands at another place than ${index}, where the head at ${count} has it.`,
-  };
-}
-
-function leftOut(index: number, sha256: string): StreamFault {
-  return {
-    kind: 'left_out',
-    index,
-    sha256,
-    detail: `The receipt with the hash ${sha256}, number ${index} of the stream, is not here.`,
-  };
-}
-
-function addedFault(sha256: string): StreamFault {
-  return {
-    kind: 'added',
-    index: null,
-    sha256,
-    detail: `The receipt with the hash ${sha256} is not counted by the heads.`,
-  };
 }
 
 /** Each receipt once: a place that is known says more than none. */

@@ -1,4 +1,10 @@
-import { type BundleVerdict, correctionText, type Witnessed, witnessedText } from '@tallystick/core';
+import {
+  type BundleVerdict,
+  correctionText,
+  type EvidenceFault,
+  type Witnessed,
+  witnessedText,
+} from '@tallystick/core';
 import { element, fromTemplate, icon } from '../dom.ts';
 import { evidenceProse as prose } from '../prose.ts';
 import { formatText } from '../words.ts';
@@ -6,6 +12,13 @@ import { counted } from './digit-groups.ts';
 
 /** Most receipts that are named one by one. */
 const LISTED = 100;
+
+/** Draws the reason for which a bundle is refused, and the file that it lies in. */
+export function placeOf({ reason, path }: EvidenceFault): Node {
+  const fine = element('p', 'fine', `${prose.text.reason} `, element('code', '', reason));
+  if (path !== null) fine.append(` · ${prose.text.file} `, element('code', '', path));
+  return fine;
+}
 
 /** Draws the contents of a bundle. */
 export function contentsOf(verdict: BundleVerdict): Node {

@@ -1,5 +1,5 @@
 import type { BundleVerdict, EvidenceFault } from '@tallystick/core';
-import { announce, byId, element, fromTemplate, icon, type State, setContents, slotOf } from '../dom.ts';
+import { announce, byId, fromTemplate, icon, type State, setContents, slotOf } from '../dom.ts';
 import type { EvidenceLater } from '../later/pq.ts';
 import { later } from '../later/run.ts';
 import { evidenceProse as prose } from '../prose.ts';
@@ -18,14 +18,7 @@ export function showVerdict(verdict: BundleVerdict, known: string): void {
     return;
   }
   const kind = known === '' ? 'intact' : known === verdict.root ? trustedOr(verdict) : 'another';
-  const states = {
-    trusted: 'pass',
-    intact: 'unsure',
-    unlogged: 'unsure',
-    unwitnessed: 'unsure',
-    another: 'fail',
-  } as const;
-  const state = states[kind];
+  const state = kind === 'trusted' ? 'pass' : kind === 'another' ? 'fail' : 'unsure';
   const { title, message } = prose.verdict[kind];
   show(state, title, message, rare().contentsOf(verdict));
 }
@@ -36,10 +29,9 @@ function trustedOr({ unlogged, witnessed }: BundleVerdict): 'trusted' | 'unlogge
 }
 
 /** Shows why a bundle is refused. */
-export function showFault({ reason, message, path }: EvidenceFault): void {
-  const fine = element('p', 'fine', `${prose.text.reason} `, element('code', '', reason));
-  if (path !== null) fine.append(` · ${prose.text.file} `, element('code', '', path));
-  show('fail', prose.verdict.refused.title, formatText(prose.verdict.refused.message, message), fine);
+export function showFault(fault: EvidenceFault): void {
+  const { title, message } = prose.verdict.refused;
+  show('fail', title, formatText(message, fault.message), rare().placeOf(fault));
 }
 
 /** Shows that a file could not be read to its end. */

@@ -1,5 +1,5 @@
-import { assessPq, CorrectionsCheck, findChange } from '@tallystick/core';
-import { contentsOf } from '../evidence/contents.ts';
+import { assessPq, CorrectionsCheck, changeFault } from '@tallystick/core';
+import { contentsOf, placeOf } from '../evidence/contents.ts';
 import { createPolicyDesk } from '../evidence/policy-desk.ts';
 import type { Later } from './main.ts';
 
@@ -7,6 +7,6 @@ import type { Later } from './main.ts';
  * The second script of the page of evidence: the judge of ML-DSA signatures, what looks for a receipt that is not in its place,
  * witness policies, corrections, and what draws the contents of a bundle that was verified.
  */
-const made = { assessPq, CorrectionsCheck, contentsOf, createPolicyDesk, findChange };
+const made = { assessPq, CorrectionsCheck, contentsOf, createPolicyDesk, changeFault, placeOf };
 export type EvidenceLater = typeof made;
 globalThis.tallystickLater = made as unknown as Later;
