@@ -6,6 +6,7 @@ import { badAnswer, cut } from './failures.ts';
 import { asObject, objectsOf } from './members.ts';
 import { nativeAnswer } from './native.ts';
 import { openaiRequest } from './openai-request.ts';
+import { inWordsOf } from './openai-words.ts';
 import type { ChatCall, PromptShape, Provider, StreamChunk } from './provider.ts';
 import { type Reply } from './reply.ts';
 import { openUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
@@ -26,7 +27,7 @@ export function openaiProvider(options: UpstreamOptions): Provider {
  * @param pathOf the path of an operation of a model
  */
 export function openaiProviderOf(
-  { name, speaks }: Pick<UpstreamOptions, 'name' | 'speaks'>,
+  { name, speaks, baseUrl }: Pick<UpstreamOptions, 'name' | 'speaks' | 'baseUrl'>,
   { post, failure, limitedMs, close }: Upstream,
   pathOf: (model: string, operation: 'chat/completions' | 'embeddings' | SpokenProtocol) => string,
 ): Provider {
@@ -72,7 +73,8 @@ export function openaiProviderOf(
         return nativeAnswer({ name, failure }, native, reply, streamed);
       }
       const path = pathOf(call.model, 'chat/completions');
-      const reply = await post(path, chatBody(call.model, inWords(body, call)), call);
+      const sent = inWordsOf(baseUrl, { ...inWords(body, call), model: call.model });
+      const reply = await post(path, sent, call);
       if (body['stream'] === true) return { kind: 'stream', chunks: await startStream(name, chunks(reply)) };
       const answer = requireShape(await readObject(name, reply), 'choices');
       return { kind: 'complete', body: answer, usage: readUsage(answer) };
@@ -94,10 +96,4 @@ function withoutSvc(text: string, { svc: _svc, ...json }: JsonObject): StreamChu
 
 function inWords(body: JsonObject, { translated }: Pick<ChatCall, 'translated'>): JsonObject {
   return translated === undefined ? body : openaiRequest(body, translated.reasons);
-}
-
-function chatBody(model: string, body: JsonObject): JsonObject {
-  if (body['stream'] !== true) return { ...body, model };
-  const options = asObject(body['stream_options']);
-  return { ...body, model, stream_options: { ...options, include_usage: true } };
 }
