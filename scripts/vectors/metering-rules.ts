@@ -46,6 +46,12 @@ export async function wrongDerivations(bill: Bill): Promise<ReceiptCase[]> {
       ['evidence_coverage_ratio'],
       'Rule 3: exactly six places.',
     ),
+    await one(
+      'evidence_coverage_ratio',
+      0.000001,
+      ['evidence_coverage_ratio'],
+      'Rule 3: a small ratio is one too.',
+    ),
     await one('coverage_class', 'fully_evidence_backed', ['coverage_class'], 'Rule 4: 5 of 7 is a majority.'),
     await one(
       'verdict',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..canonical import canonical_bytes
+from ..canonical import canonical_bytes, format_number
 from ..errors import TallyError
 from ..hashes import sha256_hex
 from ..json_types import JsonObject
@@ -122,12 +122,17 @@ def _assess_evidence(
     return found, counts
 
 
+def _shown(value: object) -> object:
+    """A number as it stands in the document, which Python writes otherwise: ``1e-06``."""
+    return format_number(value) if isinstance(value, float) else value
+
+
 def _matches(name: str, found: object, derived: object) -> Check:
     return check(
         name,
         found == derived,
         "It follows from the signed facts.",
-        f"It is {found}, but {derived} follows from the signed facts.",
+        f"It is {_shown(found)}, but {_shown(derived)} follows from the signed facts.",
     )
 
 
