@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import itertools
 import json
 import string
@@ -352,6 +353,19 @@ def test_a_policy_without_ml_dsa(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "takes cryptography 47 or later, so it never counts" in finding
     witnessed, _ = policy.judge(case["checkpoint"])
     assert (witnessed.satisfied, witnessed.by, witnessed.of) == (False, (), 1)
+
+
+def test_no_other_log_counts_in_the_place_of_one_of_an_unknown_type() -> None:
+    cases = {case.id: case.values[0] for case in vectors("witness-policies.json")}
+    known = parse_witness_policy(base64.b64decode(cases["one of two logs"]["policy_base64"])).logs
+    case = cases["no log"]
+    rules = base64.b64decode(case["policy_base64"]).decode()
+    key = bytes([0x77]) + bytes(40)
+    key_id = hashlib.sha256(b"only.example\n" + key).hexdigest()[:8]
+    line = f"log only.example+{key_id}+{base64.b64encode(key).decode()}\n"
+    for policy, satisfied in ((rules, True), (line + rules, False)):
+        witnessed, _ = parse_witness_policy(policy.encode()).judge(case["checkpoint"], known)
+        assert witnessed.satisfied is satisfied
 
 
 @pytest.mark.parametrize("case", vectors("ml-dsa-cosignatures.json"))

@@ -141,8 +141,9 @@ class PolicyReader {
     const { name, type, publicKey } = this.#readKey('log', vkey, refuse);
     if (type === COSIGNATURE) throw refuse('key_type', `The key of ${name} is a witness's, not a log's.`);
     const key = knownKey({ name, type, publicKey }, ED25519, refuse);
-    if (key !== null) this.#logs.push(key);
-    else this.#findings.push(unknownType(line, `the log ${name}`, type));
+    // A log that cannot be checked is kept without its name: no checkpoint is of it, and no other log counts in its place.
+    this.#logs.push(key ?? { name: '', publicKey });
+    if (key === null) this.#findings.push(unknownType(line, `the log ${name}`, type));
   }
 
   #addWitness(name: string, vkey: string, line: number, refuse: Refuse): void {

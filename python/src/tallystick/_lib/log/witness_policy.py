@@ -234,8 +234,9 @@ class _Reader:
         if read.type == COSIGNATURE:
             raise self._fault("key_type", f"The key of {read.name} is a witness's, not a log's.")
         key = self._known_key(read, ED25519, f"the log {read.name}")
-        if key is not None:
-            self._logs.append(key)
+        # A log that cannot be checked is kept without its name: no checkpoint is of it, and no
+        # other log counts in its place.
+        self._logs.append(NamedKey("", read.public_key) if key is None else key)
 
     def _add_witness(self, name: str, vkey: str) -> None:
         self._define(name)
