@@ -145,6 +145,7 @@ describe.each(kinds)('a provider that speaks %s', (kind) => {
     };
     const shown = others[kind] ?? apiKey;
     expect(JSON.stringify(request?.headers)).toContain(shown);
+    expect(request?.headers).toMatchObject({ 'accept-encoding': 'identity' });
     expect(request?.path).not.toContain(shown);
   });
 

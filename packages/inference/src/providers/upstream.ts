@@ -112,6 +112,8 @@ export function openUpstream(
           ...trace,
           ...headers,
           ...credentials.headers,
+          // Without it any encoding may come (RFC 9110, section 12.5.3), and a compressed answer can't be read.
+          'accept-encoding': 'identity',
           'content-type': 'application/json',
         };
         const reply = await transport.post({ path, body, streamed, signal, headers: all });
