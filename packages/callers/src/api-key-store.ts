@@ -84,7 +84,7 @@ export interface ApiKeyStore {
   ): Promise<ApiKeyRow[]>;
   /** JSON: limits of what the account of a DID pays; null where there are none. */
   limitsOf(did: string): Promise<string | null>;
-  /** Replaces them by what `of` makes of them, as `change` does. Returns them as they are then. */
+  /** Replaces the limits of a DID by what `of` makes of them, so that none of two changes at once is lost. Resolves to the new limits. */
   changeLimitsOf(did: string, of: (limits: string | null) => string | null): Promise<string | null>;
   /** Oldest first, a page at a time. */
   list(): AsyncIterable<ApiKeyRow>;

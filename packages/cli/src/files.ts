@@ -34,7 +34,7 @@ export function writeAtomically(path: string, text: string, mode: number): void 
   }
 }
 
-/** Without this, a command of root would lock a service out of a file of its own. */
+/** Gives a new file to the owner of the old one, whose service could not read it if root's command kept it. @throws UsageError */
 function giveToOwnerOf(path: string, file: number): void {
   const old = statSync(path, { throwIfNoEntry: false });
   const made = fstatSync(file);

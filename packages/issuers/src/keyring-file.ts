@@ -79,7 +79,7 @@ function writeBeside(path: string, keyring: Keyring, passphrase: string | null):
   return temporary;
 }
 
-/** Without this, a command of root would lock the service out of its keyring. */
+/** Gives the new file to the owner of the old one, whose service could not read it if root's command kept it. @throws unavailable */
 function giveToOwnerOf(path: string, file: number): void {
   const old = statSync(path, { throwIfNoEntry: false });
   const made = fstatSync(file);

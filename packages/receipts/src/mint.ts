@@ -64,7 +64,7 @@ export function signEnvelope(context: SigningContext, mint: FreeMint): Promise<D
 }
 
 /**
- * Signs; where the receipt would be too large, the refusal names the longest of the caller's texts.
+ * Signs a receipt by `sign`. If the receipt is refused as too large, the error names the field of the caller's longest text.
  * @param texts by their fields
  */
 export async function namingLongest(

@@ -226,7 +226,7 @@ const column = /^([^:]*): {3,}\S/;
 /** Fewest names that make fields of such lines: the names of a few may be speakers. */
 const MIN_FIELDS = 5;
 
-/** Returns whether a tenth of the lines are fields, of several names. */
+/** Returns whether at least a tenth of the lines are fields (a name and its value), with several different names. */
 function hasFields(lines: readonly string[]): boolean {
   const names = lines.flatMap((line) => column.exec(line)?.[1]?.trim() ?? []);
   return names.length / lines.length >= 0.1 && new Set(names).size >= MIN_FIELDS;

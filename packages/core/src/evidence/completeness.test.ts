@@ -20,7 +20,7 @@ import type { StreamVerdict } from '../streams/verify-stream.ts';
 import { verifyBundle } from './verify-bundle.ts';
 
 const DAY = 86_400;
-/** The period of the bundles is February. */
+/** First second of February 2027, which is the period of the bundles. */
 const FROM = Date.UTC(2027, 1, 1) / 1000;
 const SINCE = FROM - 20 * DAY;
 const issuer = await makeIssuer();

@@ -59,8 +59,8 @@ export class StreamCheck {
   }
 
   /**
-   * The number of receipts before the first hash: what the head from before the period counts, or none. A bundle may not
-   * choose it, or it could keep back what its heads count.
+   * Returns how many receipts of the stream come before the first hash: as many as the head from before the period counts, or
+   * none. A bundle that could choose the number could leave out receipts that its heads count.
    */
   #begin(first: StreamHead, last: StreamHead): number {
     const from = secondsOf(this.#manifest.period.from);

@@ -302,7 +302,7 @@ async function checkPurges(
   return count;
 }
 
-/** What a manifest says of a record. */
+/** The members of a record of purges that the manifest repeats, as a text to compare. */
 function summaryOf(record: EvidenceManifest['purged'][number]): string {
   const { sequence, purged_at, count, first, last, ids_root } = record;
   const places = [first.receipt_id, first.at, last.receipt_id, last.at];

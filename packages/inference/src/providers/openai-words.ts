@@ -7,8 +7,8 @@ const OLDER_LIMIT = /(^|\.)(mistral\.ai|deepseek\.com)$/;
 const TELLS_USAGE = /(^|\.)mistral\.ai$/;
 
 /**
- * The body of a chat call in the words of the server at a base URL. The usage of a stream is asked for where it does not
- * come by itself.
+ * Returns the body of a chat call with the names of members that the server at a base URL knows. It asks for the usage of a
+ * stream, unless the server sends it unasked.
  */
 export function inWordsOf(baseUrl: string, body: JsonObject): JsonObject {
   const { hostname } = new URL(baseUrl);
@@ -18,6 +18,5 @@ export function inWordsOf(baseUrl: string, body: JsonObject): JsonObject {
   if (body['stream'] !== true) return limited;
   const { stream_options: options = null, ...rest } = limited;
   if (TELLS_USAGE.test(hostname)) return rest;
-
   return { ...rest, stream_options: { ...asObject(options), include_usage: true } };
 }

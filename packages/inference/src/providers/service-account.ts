@@ -9,7 +9,7 @@ export interface ServiceAccount {
   /** PEM of PKCS#8. */
   readonly privateKey: string;
   readonly keyId: string | null;
-  /** The audience of its assertions. */
+  /** Address that its assertions are exchanged at, which they name as their audience (RFC 7523, section 3). */
   readonly tokenUri: string;
 }
 

@@ -168,7 +168,7 @@ def utf8(text: str, field: str) -> bytes:
 
 
 def _require_header(text: str | None, field: str) -> None:
-    """Raises ``invalid_field`` for what no header can carry."""
+    """Raises ``invalid_field`` for a text that no header can carry."""
     if text is not None and not (text.isascii() and text.isprintable()):
         message = f"{field} must consist of printable ASCII characters."
         raise TallyError("invalid_field", message, field=field)
