@@ -1,4 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take minutes though they are short. Begun last, they would run alone at the end. */
+const LONGEST = ['balancer.test.ts', 'clients-python.test.ts'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => LONGEST.some((name) => moduleId.endsWith(`/${name}`));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 /** The tests of `npm run test:system`: they mount disks and build images, each in folders and on ports of its own. */
 export default defineConfig({
@@ -9,7 +21,9 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 2,
+    // Several of them mostly wait: for a disk that fills up, or for a database that has to be found dead.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
   },
 });
