@@ -19,9 +19,6 @@ const stamp = join(venv, '.tallystick-setup');
 const lock = join(FOLDER, '.venv.lock');
 const WAIT_MS = 200;
 
-/** Options of `pip install`. Python compiles the modules that are used when they are: compiling all takes longer than installing them. */
-export const QUICKLY = ['--quiet', '--disable-pip-version-check', '--no-compile'];
-
 /**
  * Makes the environment where there is none, or anew where python/pyproject.toml or the machine's Python has changed. Ends the
  * process where that fails.
@@ -43,11 +40,28 @@ export function setUpPython() {
   if (!isMade()) {
     process.stderr.write('python: making python/.venv, once …\n');
     run(found.command, ['-m', 'venv', '--clear', venv]);
-    run(interpreter, ['-m', 'pip', 'install', ...QUICKLY, '--editable', '.[test]']);
+    installPython(interpreter, '--editable', '.[test]');
     writeFileSync(stamp, expected);
   }
   rmSync(lock);
   return interpreter;
+}
+
+/**
+ * Installs packages into an environment that has pip: by uv, which takes a sixth of the time, or by pip where uv is not to be had or
+ * fails, and where pip is configured to ask another index, of which uv would know nothing. Ends the process where both fail.
+ * @param {string} interpreter the environment's
+ * @param {...string} what as for `pip install`
+ */
+export function installPython(interpreter, ...what) {
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+  const uv = ['-m', 'uv', 'pip', 'install', '--quiet', '--python', interpreter];
+  const runs = (args) => spawnSync(interpreter, args, { cwd: FOLDER, stdio: 'ignore' }).status === 0;
+  const configured = spawnSync(interpreter, ['-m', 'pip', 'config', 'list'], { encoding: 'utf8' });
+  const isPlain = configured.status === 0 && !/index/.test(configured.stdout);
+  if (isPlain && runs([...pip, 'uv']) && runs([...uv, ...what])) return;
+  // Python compiles modules when they are used: to compile all of them takes longer than to install them.
+  run(interpreter, [...pip, '--no-compile', ...what]);
 }
 
 /** Waits until no other process makes the environment. A process that ended in the middle has left its lock. */

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { QUICKLY } from '../../scripts/python-venv.js';
+import { installPython } from '../../scripts/python-venv.js';
 import { blocks, expectPrints } from '../clients-docs.ts';
 import { must } from '../packages/install.ts';
 import { type Served, serve, temporaryFolder } from '../process.ts';
@@ -15,11 +15,7 @@ const bin = join(folder, 'venv/bin');
 let service: Served;
 beforeAll(async () => {
   must('python3', ['-m', 'venv', join(folder, 'venv')], root);
-  must(
-    join(bin, 'python'),
-    ['-m', 'pip', 'install', ...QUICKLY, `${join(root, 'python')}[test-clients]`],
-    root,
-  );
+  installPython(join(bin, 'python'), `${join(root, 'python')}[test-clients]`);
   service = await serve({ TALLY_DATA_DIR: join(folder, 'data') });
 }, 900_000);
 afterAll(() => service.kill('SIGTERM'));
