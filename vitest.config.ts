@@ -6,6 +6,7 @@ const MOCKING = ['packages/server/test/added-profile.test.ts'];
 export default defineConfig({
   test: {
     globalSetup: './scripts/before-tests.ts',
+    setupFiles: './scripts/each-file.ts',
     reporters: ['default', './scripts/reporter.ts'],
     // Deadlines of what hangs, not of what is slow: a busy machine takes its time.
     testTimeout: 300_000,
@@ -13,25 +14,32 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     maxWorkers: 3,
     pool: 'forks',
+    // Most files share processes: to import what they test once a file took three times as long as once a process.
+    isolate: false,
     projects: [
-      // Beside the sources most tests take less time than a process of their own and its imports would.
-      { extends: true, test: { name: 'src', include: ['packages/*/src/**/*.test.ts'], isolate: false } },
+      { extends: true, test: { name: 'src', include: ['packages/*/src/**/*.test.ts'] } },
       {
         extends: true,
         test: {
           name: 'server',
           include: ['packages/server/test/**/*.test.ts'],
           exclude: MOCKING,
-          setupFiles: './packages/server/test/each-file.ts',
-          isolate: false,
         },
       },
       {
         extends: true,
         test: {
           name: 'test',
-          include: ['packages/!(server)/test/**/*.test.ts', ...MOCKING, '{e2e,scripts,bench}/**/*.test.ts'],
+          include: ['packages/!(server)/test/**/*.test.ts', '{scripts,bench}/**/*.test.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['e2e/**/*.test.ts', ...MOCKING],
           exclude: ['e2e/system/**'],
+          isolate: true,
         },
       },
     ],

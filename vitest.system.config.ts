@@ -17,6 +17,7 @@ export default defineConfig({
   test: {
     include: ['e2e/system/**/*.test.ts'],
     globalSetup: ['./scripts/before-tests.ts', './e2e/system/shared-folder.ts'],
+    setupFiles: './scripts/each-file.ts',
     reporters: ['default', './scripts/reporter.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,

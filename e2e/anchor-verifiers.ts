@@ -6,9 +6,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { AnchorTransaction, Witnessed } from '@tallystick/core';
 import { checkTrust, parseWitnessPolicy, verifyReceipt } from '@tallystick/sdk';
 import type { Browser } from 'playwright-core';
-import { afterAll } from 'vitest';
 import { builtPage } from '../packages/web/scripts/page.ts';
 import { addBundle, launch, open, readShown, verifyText } from '../packages/web/test/browser.ts';
+import { afterEachFile } from '../scripts/end-of-file.ts';
 import { tally, temporaryFolder } from './process.ts';
 import { python, pythonEnv } from './python.ts';
 
@@ -66,7 +66,10 @@ export const commandLine: Verifier = async ({ receipt, anchor, bundle, chain, po
 };
 
 let browser: Promise<Browser> | undefined;
-afterAll(async () => (await browser)?.close());
+afterEachFile(async () => {
+  await (await browser)?.close();
+  browser = undefined;
+});
 
 /** Verifies by the web page as it is saved to disk. It can't ask a chain. */
 export const webPage: Verifier = async ({ receipt, anchor, bundle }) => {

@@ -9,16 +9,17 @@ import {
   type VerifierKey,
 } from '@tallystick/core';
 import { nodeEngine } from '@tallystick/kit';
-import { afterAll } from 'vitest';
 import { nodeSha256 } from '../packages/kit/src/crypto/node-sha256.ts';
+import { afterEachFile } from '../scripts/end-of-file.ts';
 
 const POLL_MS = 20;
 /** Timeout of a request: a stopped process accepts connections but answers nothing. */
 const PATIENCE_MS = 1_000;
 
 const watches = new Set<LogWatch>();
-afterAll(async () => {
+afterEachFile(async () => {
   await Promise.all([...watches].map((watch) => watch.stop()));
+  watches.clear();
 });
 
 /** Fetches the checkpoints of one log's servers all the time, through their restarts, and keeps every note. */

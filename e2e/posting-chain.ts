@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type ChainReader, createPostingKey, openChainReader, readPostingKey } from '@tallystick/chain';
 import { type AnchorTransaction, decodePosting, fromHex, toHex } from '@tallystick/core';
-import { afterAll } from 'vitest';
 import { openTestChain } from '../packages/server/test/anchoring.ts';
 import { startAnvil, type TestAnvil } from '../packages/server/test/anvil.ts';
+import { afterEachFile } from '../scripts/end-of-file.ts';
 import type { Env } from './process.ts';
 
 /** A root that was posted in a block of the chain. */
@@ -40,8 +40,8 @@ export interface PostingChain {
 const CHAIN_ID = 31_337;
 
 const stops: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
-  await Promise.all(stops.map((stop) => stop()));
+afterEachFile(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()));
 });
 
 /** @param folder where the posting key is read, or made */

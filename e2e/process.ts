@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { BALANCED, BALANCER, type Balancer, startBalancer } from '../packages/server/test/balancer.ts';
+import { afterEachFile } from '../scripts/end-of-file.ts';
 
 /** The program `tally` of this tree. */
 export const TALLY = fileURLToPath(new URL('../packages/cli/bin/tally.js', import.meta.url));
@@ -36,11 +36,11 @@ const running = new Set<Running>();
 const balancers = new Set<Balancer>();
 const folders: string[] = [];
 
-afterAll(async () => {
+afterEachFile(async () => {
   for (const { child } of running) child.kill('SIGKILL');
   await Promise.all([...running].map(({ ended }) => ended));
   await Promise.all([...balancers].map((balancer) => balancer.close()));
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
 /** A folder that is deleted after the file's last test. */

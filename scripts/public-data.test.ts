@@ -11,7 +11,10 @@ import { MissingData, type PublicDataName, publicData, publicDataFolder } from '
 const root = fileURLToPath(new URL('..', import.meta.url));
 const names = Object.keys(publicData) as PublicDataName[];
 const folder = mkdtempSync(join(tmpdir(), 'tally-public-data-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
 const data = join(folder, 'data');
 beforeEach(() => {
   rmSync(data, { recursive: true, force: true });

@@ -1,13 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterEachFile } from '../../scripts/end-of-file.ts';
 import { temporaryFolder } from '../process.ts';
 
 const mount = (...args: string[]): void => void execFileSync('mount', args, { stdio: 'inherit' });
 
 const mounted: string[] = [];
-afterAll(() => {
+afterEachFile(() => {
   for (const path of mounted.splice(0).toReversed()) execFileSync('umount', ['--lazy', path]);
 });
 

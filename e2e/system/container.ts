@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { afterEachFile } from '../../scripts/end-of-file.ts';
 import { packPackages } from '../packages/install.ts';
 import { type Ended, type Env, temporaryFolder } from '../process.ts';
 import { imageSettings } from './dockerfile.ts';
@@ -18,7 +18,7 @@ const run = (command: string, ...args: string[]): string =>
 const mounted: string[] = [];
 const running = new Set<Promise<Ended>>();
 const stops = new Set<() => void>();
-afterAll(async () => {
+afterEachFile(async () => {
   for (const stop of stops) stop();
   await Promise.all(running);
   for (const path of mounted.splice(0).toReversed()) run('umount', '--lazy', path);

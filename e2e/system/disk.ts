@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterEachFile } from '../../scripts/end-of-file.ts';
 import { temporaryFolder } from '../process.ts';
 
 /** A small ext4 file system in a file, unmounted after the last test of the file. */
@@ -27,7 +27,7 @@ const run = (command: string, ...args: string[]): string =>
   execFileSync(command, args, { encoding: 'utf8' }).trim();
 
 const mounted = new Set<string>();
-afterAll(() => {
+afterEachFile(() => {
   for (const path of mounted) run('umount', '--lazy', path);
 });
 

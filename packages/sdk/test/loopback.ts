@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll } from 'vitest';
+import { afterEachFile } from '../../../scripts/end-of-file.ts';
 
 /** A request as it was received. */
 interface Arrived {
@@ -26,8 +26,8 @@ export interface Loopback {
 }
 
 const closings: (() => void)[] = [];
-afterAll(() => {
-  for (const close of closings) close();
+afterEachFile(() => {
+  for (const close of closings.splice(0)) close();
 });
 
 /** A server on a free port that answers as soon as a body begins, and then reads the rest of it. */

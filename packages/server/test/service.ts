@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorTable, type JsonObject } from '@tallystick/core';
 import { Client } from 'pg';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
+import { afterEachFile } from '../../../scripts/end-of-file.ts';
 import type { Grant } from '../../callers/src/api-key.ts';
 import { UNIX_SOCKET } from '../../callers/src/clients.ts';
 import { createApiKey } from '../../callers/src/manage-api-keys.ts';
@@ -104,15 +105,13 @@ let opened: Promise<FileDatabase> | undefined;
 let databases = 0;
 let schemas = 0;
 
-/** Drops the database of a test file. */
-export async function dropDatabase(): Promise<void> {
+// Drops the database of a test file.
+afterEachFile(async () => {
   const database = await opened;
   opened = undefined;
   await database?.client.end();
   await database?.server.drop(database.name);
-}
-// Where test files share their modules, this hook is the first file's alone, and `each-file.ts` has one for each.
-afterAll(dropDatabase);
+});
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { env = {}, clock = testClock(), database = 'sqlite' } = options;
