@@ -6,12 +6,15 @@ import type { BaseUnits } from '../payment-store.ts';
 
 const ABI = parseAbi([
   'function channels(bytes32 channelId) view returns (uint128 balance, uint128 totalClaimed)',
+  'function pendingWithdrawals(bytes32 channelId) view returns (uint128 amount, uint40 initiatedAt)',
 ]);
 
 interface ChainChannel {
   /** Everything that was ever deposited and not refunded. */
   readonly balance: BaseUnits;
   readonly totalClaimed: BaseUnits;
+  /** The part of the balance that the payer has asked to have back. It is still claimable until the payer takes it. */
+  readonly leaving: BaseUnits;
 }
 
 /** Reads channels of `batch-settlement`. */
@@ -26,8 +29,8 @@ const KEPT_MS = 60_000;
 const MOST_KEPT = 10_000;
 
 /**
- * Caches the deposits that were seen, for a minute: a payer can take one back only 15 minutes after asking for it.
- * Bounded; the oldest goes first.
+ * Caches the deposits that were seen, for a minute: a payer can take one back only 15 minutes after asking for it or later,
+ * and what it has asked for does not count. Bounded; the oldest goes first.
  */
 export function seenBalances(
   { read }: Pick<ChannelReader, 'read'>,
@@ -37,7 +40,8 @@ export function seenBalances(
   return async (id, least) => {
     const known = seen.get(id);
     if (known !== undefined && known.until > clock() && known.balance >= least) return true;
-    const { balance } = await read(id);
+    const { balance: deposited, leaving } = await read(id);
+    const balance = deposited - leaving;
     seen.delete(id);
     seen.set(id, { balance, until: clock() + KEPT_MS });
     const [oldest] = seen.keys();
@@ -48,15 +52,27 @@ export function seenBalances(
 
 export function channelReader(rpcUrl: string, timeoutMs: number): ChannelReader {
   const rpc = openRpc(rpcUrl, timeoutMs);
-  const functionName = 'channels';
+  const ask = (data: `0x${string}`) =>
+    rpc.call('eth_call', [{ to: BATCH_SETTLEMENT_ADDRESS, data }, 'latest'], answers.data);
   return {
     contract: BATCH_SETTLEMENT_ADDRESS.toLowerCase(),
     async read(id) {
-      const data = encodeFunctionData({ abi: ABI, functionName, args: [id as `0x${string}`] });
-      const call = [{ to: BATCH_SETTLEMENT_ADDRESS, data }, 'latest'];
-      const answer = await rpc.call('eth_call', call, answers.data);
-      const [balance, totalClaimed] = decodeFunctionResult({ abi: ABI, functionName, data: answer });
-      return { balance, totalClaimed };
+      const args = [id as `0x${string}`] as const;
+      const [channel, withdrawal] = await Promise.all([
+        ask(encodeFunctionData({ abi: ABI, functionName: 'channels', args })),
+        ask(encodeFunctionData({ abi: ABI, functionName: 'pendingWithdrawals', args })),
+      ]);
+      const [balance, totalClaimed] = decodeFunctionResult({
+        abi: ABI,
+        functionName: 'channels',
+        data: channel,
+      });
+      const [leaving] = decodeFunctionResult({
+        abi: ABI,
+        functionName: 'pendingWithdrawals',
+        data: withdrawal,
+      });
+      return { balance, totalClaimed, leaving };
     },
   };
 }

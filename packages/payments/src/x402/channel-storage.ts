@@ -1,5 +1,5 @@
 import type { Channel, ChannelStorage, ChannelUpdateResult } from '@x402/evm/batch-settlement/server';
-import type { PaymentStore } from '../payment-store.ts';
+import type { BaseUnits, PaymentStore } from '../payment-store.ts';
 
 const PAGE = 100;
 
@@ -19,6 +19,18 @@ export function channelStorage(payments: PaymentStore): ChannelStorage {
   };
 }
 
+/**
+ * What can be claimed of a channel since its beginning: no more than its deposits, which the payer may have taken back
+ * before the last vouchers were claimed. The contract refuses a claim of more, and all claims that come with it.
+ */
+export function claimedUpTo({ chargedCumulativeAmount, balance, totalClaimed }: Channel): BaseUnits {
+  const charged = BigInt(chargedCumulativeAmount);
+  const deposited = BigInt(balance);
+  const claimed = BigInt(totalClaimed);
+  const most = charged < deposited ? charged : deposited;
+  return most > claimed ? most : claimed;
+}
+
 async function updateChannel(
   payments: PaymentStore,
   id: string,
@@ -34,7 +46,7 @@ async function updateChannel(
       if (await payments.deleteChannel(id, version)) return { channel: undefined, status: 'deleted' };
       continue;
     }
-    const claimable = BigInt(next.chargedCumulativeAmount) - BigInt(next.totalClaimed);
+    const claimable = claimedUpTo(next) - BigInt(next.totalClaimed);
     const document = JSON.stringify(next);
     if (await payments.putChannel({ id, version: version + 1, claimable, document })) {
       return { channel: next, status: 'updated' };

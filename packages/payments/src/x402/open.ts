@@ -27,6 +27,10 @@ import { refusal, requirementsFor, seconds, supported, type X402Context } from '
 
 const TIMEOUT_MS = 30_000;
 const EVERY_MS = 250;
+/** The shortest and the longest time that the settlement contract lets a payer wait for a deposit, in seconds. */
+const WITHDRAW_DELAYS = { least: 900, most: 30 * 86_400 };
+/** Seconds in which a voucher is claimed after its call, with more than one attempt. */
+const CLAIMED_SECONDS = 600;
 
 export interface PaymentsOptions {
   readonly money: Money;
@@ -87,7 +91,12 @@ export function openPayments(options: PaymentsOptions): Payments {
 function x402ContextOf(options: PaymentsOptions): X402Context {
   const { money, store, issuer, urlOf, waitMs, clock, logger, maxCallMs, settlementReceipt } = options;
   const facilitator = facilitatorOf(options);
-  const vouchers = new BatchSettlementEvmScheme(money.treasury, { storage: channelStorage(store.payments) });
+  // A call is paid when it ends. Whoever asks for the deposit meanwhile gets it after that.
+  const longest = Math.ceil(maxCallMs / 1000) + CLAIMED_SECONDS;
+  const vouchers = new BatchSettlementEvmScheme(money.treasury, {
+    storage: channelStorage(store.payments),
+    withdrawDelay: Math.min(WITHDRAW_DELAYS.most, Math.max(WITHDRAW_DELAYS.least, longest)),
+  });
   const channels = channelReader(money.rpcUrl, TIMEOUT_MS);
   const network = money.token.network;
   const server = new x402ResourceServer(facilitator)
