@@ -3,7 +3,7 @@ import { PERMIT2_ADDRESS } from '@x402/evm';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CHAT, MODEL, messages, payloadsOf, type Svc } from '../packages/server/test/compute.ts';
-import { sendCall } from '../packages/server/test/usdc.ts';
+import { sendCall, sendUsdc } from '../packages/server/test/usdc.ts';
 import { startFacilitator, type TestFacilitator } from './facilitator.ts';
 import { expectVerifiedByRpc, type PaidService, startPaidService } from './paid-service.ts';
 import { type Payer, payer, settlementOf } from './payer.ts';
@@ -15,6 +15,7 @@ const REFUSED = {
   network: 'eip155:31337',
 } as const;
 
+const DID = 'did:key:z6Mkn5UEUh9ZZG6w5BYTJgaEv2VrqKaVtqTscJD8KeEq6E8b';
 const AWAY = new TallyError('unavailable', 'The database cannot be written at the moment.');
 
 let facilitator: TestFacilitator;
@@ -63,7 +64,7 @@ async function promised(): Promise<bigint> {
 }
 
 /** As every payer by Permit2 does once. */
-async function allowPermit2(name: 'bob', rpcUrl: string): Promise<void> {
+async function allowPermit2(name: 'alice' | 'bob', rpcUrl: string): Promise<void> {
   const abi = parseAbi(['function approve(address spender, uint256 amount) returns (bool)']);
   const args = [PERMIT2_ADDRESS, 2n ** 256n - 1n] as const;
   await sendCall(rpcUrl, name, encodeFunctionData({ abi, functionName: 'approve', args }));
@@ -189,6 +190,27 @@ describe('a call by upto', () => {
     const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([200, 409]);
     expect(before - (await service.usdc(bob.address))).toBeLessThanOrEqual(7n);
+    await service.expectLedgerIsChain();
+  });
+
+  it('is not settled by a transfer that has bought something else meanwhile', async () => {
+    const carol = payer('alice', service.money.rpcUrl, { schemes: ['upto'] });
+    await allowPermit2('alice', service.money.rpcUrl);
+    const before = await service.usdc(carol.address);
+    const { promise: until, resolve: letGo } = Promise.withResolvers<void>();
+    service.upstream.play({ fault: { kind: 'held', until } });
+    const call = chat(carol);
+    await vi.waitFor(async () => expect(await open()).toHaveLength(1), 5_000);
+    const { rpcUrl, treasury } = service.money;
+    await sendUsdc(rpcUrl, 'alice', { to: treasury, amount: 7n, memo: `account=${DID}` });
+    await service.service.services.treasury?.watch();
+    const { store } = service.service.services;
+    expect(await store.ledger.balance(`caller:${DID}`)).toMatchObject({ balance: 7_000n });
+    letGo();
+    const response = await call;
+    expect(response.status, await response.clone().text()).toBe(200);
+    expect(settlementOf(response)).toMatchObject({ success: true, amount: '7' });
+    expect(await service.usdc(carol.address)).toBe(before - 14n);
     await service.expectLedgerIsChain();
   });
 

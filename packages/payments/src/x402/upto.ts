@@ -136,17 +136,50 @@ async function leave({ store }: X402Context, payer: string): Promise<void> {
 
 /** Settles what was delivered, and mints the receipt of that. Resolves to the row as it is then. */
 export async function settleOwed(x402: X402Context, row: PaymentRow): Promise<EndedPayment> {
-  const { store, logger, settlementReceipt } = x402;
-  const before = await findMoved(x402, row);
-  const refused = before === null && !(await ask(x402, row));
-  const moved = before ?? (await waitFor(() => findMoved(x402, row), refused ? 0 : x402.seeMs, x402.everyMs));
-  if (moved === null) {
-    logger.warn({ payment: row.id, receipt: row.receiptId }, 'a delivered call could not be settled');
-    return row;
+  const spent = new Set<string>();
+  let owed = row;
+  for (;;) {
+    const moved = await settlementOf(x402, owed, spent);
+    if (moved === null) {
+      const { id: payment, receiptId: receipt } = owed;
+      x402.logger.warn({ payment, receipt }, 'a delivered call could not be settled');
+      return owed;
+    }
+    const outcome = await settleBy(x402, owed, moved);
+    if (outcome.kind === 'ended') return outcome.row;
+    spent.add(moved.id);
+    owed = outcome.row;
   }
+}
+
+/** The transfer that settles it, which the facilitator is asked for if there is none. `spent` are those that don't count. */
+async function settlementOf(
+  x402: X402Context,
+  row: PaymentRow,
+  spent: ReadonlySet<string>,
+): Promise<Moved | null> {
+  const find = () => findMoved(x402, row, spent);
+  const before = await find();
+  if (before !== null) return before;
+  const refused = !(await ask(x402, row));
+  return waitFor(find, refused ? 0 : x402.seeMs, x402.everyMs);
+}
+
+/** Books a transfer as the settlement. `spent`: it was booked before, for something else that its payer bought with it. */
+async function settleBy(
+  x402: X402Context,
+  row: PaymentRow,
+  moved: Moved,
+): Promise<{ readonly kind: 'ended' | 'spent'; readonly row: EndedPayment }> {
+  const { store, settlementReceipt } = x402;
+  // Whoever begins again after the posting knows by the stored transaction that the posting is this payment's.
+  const wasOurs = row.tx === moved.tx;
+  const begun = { ...row, tx: moved.tx, leaseUntil: row.leaseUntil + 1 };
+  if (!(await store.payments.step(row, begun)))
+    return { kind: 'ended', row: (await store.payments.find(row.id)) ?? row };
   const amount = toNanoUsdc(row.charged);
-  await store.ledger.post({
-    id: postingId(x402.chain.network, moved.tx, moved.ordinal),
+  const posted = await store.ledger.post({
+    id: moved.id,
     memo: `x402 upto ${moved.tx}`,
     at: seconds(x402.clock),
     entries: [
@@ -154,14 +187,17 @@ export async function settleOwed(x402: X402Context, row: PaymentRow): Promise<En
       { account: promisedAccount(x402.chain.network), amount },
     ],
   });
-  const step = { state: 'delivered', tx: moved.tx } as const;
-  if (await store.payments.step(row, step)) {
-    await leave(x402, row.payer);
-    const { id: paymentId, receiptId, charged, payer } = row;
-    const late = { paymentId, receiptId, tx: moved.tx, amount: charged, payer };
-    return { ...row, ...step, settlementReceipt: await settlementReceipt(late) };
+  if (posted === 'posted_before' && !wasOurs) {
+    await store.payments.step(begun, { tx: null });
+    return { kind: 'spent', row: { ...begun, tx: null } };
   }
-  return { ...row, ...step };
+  const step = { state: 'delivered' } as const;
+  if (!(await store.payments.step(begun, step))) return { kind: 'ended', row: { ...begun, ...step } };
+  await leave(x402, row.payer);
+  const { id: paymentId, receiptId, charged, payer } = row;
+  const late = { paymentId, receiptId, tx: moved.tx, amount: charged, payer };
+  const ended = { ...begun, ...step, settlementReceipt: await settlementReceipt(late) };
+  return { kind: 'ended', row: ended };
 }
 
 /** False where the facilitator reports that it did not settle: then looking once is enough. */
@@ -181,17 +217,26 @@ async function ask(x402: X402Context, row: PaymentRow): Promise<boolean> {
   }
 }
 
+/** A transfer to the treasury; `id` is that of its posting. */
+interface Moved {
+  readonly tx: string;
+  readonly id: string;
+}
+
 /** Finds the transfer that settled it: of that payer and amount, in a transaction that settled no other payment. */
 async function findMoved(
   { chain, treasury, store }: X402Context,
   row: PaymentRow,
-): Promise<{ readonly tx: string; readonly ordinal: number } | null> {
+  spent: ReadonlySet<string>,
+): Promise<Moved | null> {
   const { fromBlock } = uptoDetailOf(row);
   const { number: toBlock } = await chain.head();
   for await (const one of chain.transfers({ to: treasury, fromBlock, toBlock })) {
     if (one.from !== row.payer || one.amount !== row.charged) continue;
+    const id = postingId(chain.network, one.txHash, one.ordinal);
+    if (spent.has(id)) continue;
     const others = await store.payments.findByTx(one.txHash);
-    if (others.every(({ id }) => id === row.id)) return { tx: one.txHash, ordinal: one.ordinal };
+    if (others.every((other) => other.id === row.id)) return { tx: one.txHash, id };
   }
   return null;
 }
