@@ -43,10 +43,11 @@ afterAll(async () => {
 function chat(
   { fetch }: { fetch: typeof globalThis.fetch },
   body: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
 ): Promise<Response> {
   return fetch(service.url + CHAT, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ model: MODEL, messages, max_completion_tokens: 50, ...body }),
   });
 }
@@ -211,6 +212,15 @@ describe('a call by upto', () => {
     expect(response.status, await response.clone().text()).toBe(200);
     expect(settlementOf(response)).toMatchObject({ success: true, amount: '7' });
     expect(await service.usdc(carol.address)).toBe(before - 14n);
+    await service.expectLedgerIsChain();
+  });
+
+  it('that the provider fails may be repeated with its Idempotency-Key', async () => {
+    service.upstream.play({ fault: { kind: 'status', status: 400 } as const });
+    const key = { 'idempotency-key': 'call-of-the-failed-one' };
+    expect((await chat(bob, {}, key)).status).toBeGreaterThanOrEqual(400);
+    const response = await chat(bob, {}, key);
+    expect(response.status, await response.clone().text()).toBe(200);
     await service.expectLedgerIsChain();
   });
 

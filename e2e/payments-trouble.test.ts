@@ -213,6 +213,41 @@ describe('whatever the facilitator says', () => {
     ).toBe(PRICE);
   });
 
+  it('that it failed: another payment with its identifier is taken', async () => {
+    expect(
+      await gained(async () => {
+        const send = order();
+        const key = { 'idempotency-key': 'order-of-the-failed-one' };
+        facilitator.behave(async () => FAILED);
+        expect(await problemOf(await send({ ...key, ...(await pay(send)) }))).toMatchObject({
+          status: 402,
+          error: 'transaction_failed',
+        });
+        facilitator.behave((settle) => settle());
+        const response = await send({ ...key, ...(await pay(send)) });
+        expect(response.status, await response.clone().text()).toBe(200);
+        const again = await send({ ...key, ...(await pay(send)) });
+        expect(await again.text()).toBe(await response.text());
+      }),
+    ).toBe(PRICE);
+  });
+
+  it('that it failed, having settled it late: another payment with its identifier stays unused', async () => {
+    expect(
+      await gained(async () => {
+        const send = order();
+        const key = { 'idempotency-key': 'order-of-the-late-one' };
+        facilitator.behave(async () => FAILED);
+        expect((await send({ ...key, ...(await pay(send)) })).status).toBe(402);
+        const { transaction } = await facilitator.settleLast();
+        facilitator.behave((settle) => settle());
+        const response = await send({ ...key, ...(await pay(send)) });
+        expect(response.status, await response.clone().text()).toBe(200);
+        expect(settlementOf(response).transaction).toBe(transaction);
+      }),
+    ).toBe(PRICE);
+  });
+
   let earlier = '';
   test.each<[string, () => Conduct]>([
     ['a transaction that is not there', () => async () => ({ success: true, transaction: FORGED, network })],

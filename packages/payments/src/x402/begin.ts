@@ -28,6 +28,19 @@ export async function earlierPayment(
   return named ?? store.payments.find(payment.id);
 }
 
+/**
+ * Takes the identifier from a payment that failed, for another with the same identifier: nothing was paid by the one that had it.
+ * The row of the other payment, as `earlierPayment` would find it then.
+ */
+export async function passIdentifier(
+  { store }: X402Context,
+  failed: PaymentRow,
+  { id }: Payment,
+): Promise<PaymentRow | null> {
+  await store.payments.step(failed, { identifier: null });
+  return store.payments.find(id);
+}
+
 /** Begins a payment, again where it is known. The row with a lease on it; null where another request was quicker. */
 export async function beginPayment(
   { store, clock }: X402Context,

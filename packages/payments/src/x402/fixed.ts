@@ -2,8 +2,8 @@ import { TallyError } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
 import type { PaymentRequirements } from '@x402/core/types';
 import type { PaymentRow } from '../payment-store.ts';
-import { beginPayment, earlierPayment, type PaymentRequest } from './begin.ts';
-import { exactPayment } from './exact.ts';
+import { beginPayment, earlierPayment, type PaymentRequest, passIdentifier } from './begin.ts';
+import { exactPayment, seenBefore } from './exact.ts';
 import type { FixedOutcome, FixedPayment } from './fixed-payment.ts';
 import type { PaymentResult, PricedOrder } from './payments.ts';
 import { claimOf, detailOf, holds, inProgress, requireSameRequest, unconfirmed } from './replay.ts';
@@ -69,7 +69,7 @@ async function settleFixed(x402: X402Context, request: FixedPaymentRequest): Pro
     requireFresh(known, order, seconds(x402.clock));
     if (known.state === 'settled' || known.state === 'delivered') return known;
     if (known.state === 'settling' && known.leaseUntil > seconds(x402.clock)) throw inProgress();
-    if (!isSame) throw inProgress();
+    if (!isSame) return instead(x402, request, known);
     const seen = await payment.seen(known);
     if (seen !== null) return record(x402, request, known, seen);
   }
@@ -92,6 +92,21 @@ async function replace(
   if (known.state === 'settling' && known.leaseUntil > seconds(x402.clock)) throw inProgress();
   if ((await payment.seen(known)) !== null) return { reason: 'payment_used' };
   return attempt(x402, request, known);
+}
+
+/** Takes the payment in place of the one that has its identifier, if that one failed. */
+async function instead(
+  x402: X402Context,
+  request: FixedPaymentRequest,
+  named: PaymentRow,
+): Promise<PaymentRow | Refused> {
+  if (named.state !== 'failed') throw inProgress();
+  if (named.scheme === 'exact') {
+    // The facilitator may have wrongly called it failed.
+    const seen = await seenBefore(x402, named);
+    if (seen?.kind === 'taken') return record(x402, request, named, seen);
+  }
+  return attempt(x402, request, await passIdentifier(x402, named, request.payment));
 }
 
 /** Takes the payment if it is good and no other request does. */

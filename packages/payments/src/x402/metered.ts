@@ -4,7 +4,7 @@ import type { NanoUsdc } from '@tallystick/ledger';
 import type { PaymentRequirements } from '@x402/core/types';
 import type { BaseUnits, PaymentRow } from '../payment-store.ts';
 import { NANO_PER_BASE_UNIT, toBaseUnits, toNanoUsdc } from '../treasury/units.ts';
-import { beginPayment, earlierPayment } from './begin.ts';
+import { beginPayment, earlierPayment, passIdentifier } from './begin.ts';
 import type { MeteredPayment } from './metered-payment.ts';
 import { type OpenPayment, type Order, promisedAccount } from './payments.ts';
 import { inProgress, requireSameRequest, unconfirmed } from './replay.ts';
@@ -30,13 +30,17 @@ export async function open(
   const payment = accepted && (await meteredPaymentOf(x402, carried, accepted));
   if (!payment) throw await refuse('no_matching_payment_requirements');
 
-  const known = await earlierPayment(x402, { payment, carried });
+  let known = await earlierPayment(x402, { payment, carried });
   const reason = await payment.verify();
   if (reason !== null) throw await refuse(reason);
   // A little longer than a call's reservation.
   const leaseSeconds = Math.ceil(x402.maxCallMs / 1000) + 120;
   let row: PaymentRow | null;
   try {
+    if (known !== null && known.id !== payment.id && known.state === 'failed') {
+      requireSameRequest(known, order.requestHash);
+      known = await passIdentifier(x402, known, payment);
+    }
     if (known !== null) requireFree(known, { id: payment.id, order });
     row = await beginPayment(x402, { payment, carried, order }, known, {
       state: 'serving',
