@@ -11,7 +11,7 @@ import {
 import { callerAccount, tenantAccount } from '@tallystick/ledger';
 import type { Payments } from '@tallystick/payments';
 import { type Draft, type Issued, issue, NOBODY, type Terms } from './issue.ts';
-import { orderOf, payForReceipt } from './receipt-payment.ts';
+import { likeSettlement, orderOf, payForReceipt } from './receipt-payment.ts';
 import type { ReceiptOwner } from './receipt-store.ts';
 import { dryRunTerms, freeTerms, keyTerms, type TermsContext, tenantTerms } from './terms.ts';
 
@@ -33,7 +33,10 @@ export interface ReceiptRequest {
   readonly anchor: boolean;
   /** What has a price where payments are on and no key pays, and the agent whose balance may; null of what is free. */
   readonly priced: Priced | null;
-  /** Signs the receipt, which names the transaction that paid for it. It is not called for a request that was answered before. */
+  /**
+   * Signs the receipt, which names the transaction that paid for it. For a request that brings a payment it is called once more
+   * before that, to see whether the receipt can be signed.
+   */
   readonly sign: (settlement: SettlementReference | null) => Promise<Draft>;
 }
 
@@ -90,7 +93,7 @@ function ownerOf({ credential, priced }: ReceiptRequest): ReceiptOwner {
 async function termsOf(
   context: IssuingContext,
   received: Received,
-  { claim, credential, anchor, priced }: ReceiptRequest,
+  { claim, credential, anchor, priced, sign }: ReceiptRequest,
 ): Promise<{ readonly terms: Terms; readonly claim?: IdempotencyRecord | undefined }> {
   if (anchor && credential.kind === 'none') throw missingKey('anchor');
   if (credential.kind === 'tenantKey') return { terms: tenantTerms(context, credential.tenant) };
@@ -99,6 +102,8 @@ async function termsOf(
     return { terms: keyTerms(context, received, { key: credential, anchor }) };
   const { payments } = context;
   if (payments === null || priced === null) return { terms: freeTerms(context) };
+  // What can't be signed, for example because it is too large, must not be paid for. This draft is thrown away.
+  if (payments.offered(received) !== null) await sign(likeSettlement(payments, priced.profile));
   const order = {
     ...priced,
     path: pathOf(received),

@@ -107,8 +107,18 @@ export function orderOf({ profile, path, requestHash }: Omit<ReceiptOrder, 'agen
   };
 }
 
+/** A stand-in of the size that the settlement in the receipt will have, for what is tried before the payment is taken. */
+export function likeSettlement(payments: Payments, profile: Priced): SettlementReference | null {
+  const { priceUsd, schemes } = priceOf(profile);
+  const tx = schemes.includes('exact') ? `0x${'0'.repeat(64)}` : null;
+  return settlementOf(payments, { tx, amount: toBaseUnits(parseUsdc(priceUsd)) });
+}
+
 /** What the transaction moved, as the receipt says it; a voucher has moved nothing yet. */
-function settlementOf({ chainId }: Payments, { tx, amount }: PaymentResult): SettlementReference | null {
+function settlementOf(
+  { chainId }: Payments,
+  { tx, amount }: Pick<PaymentResult, 'tx' | 'amount'>,
+): SettlementReference | null {
   if (tx === null) return null;
   const rail = { rail: 'x402', chain_id: chainId, asset: 'USDC' };
   return { ...rail, status: 'confirmed', tx, amount: formatUsdc(toNanoUsdc(amount)) };
