@@ -178,6 +178,25 @@ describe('a payment', () => {
     ).toBe(0n);
   });
 
+  test.each<[string, Record<string, string | undefined>, string | null]>([
+    ['no start', { validAfter: undefined }, null],
+    ['a start that is no number', { validAfter: 'soon' }, null],
+    ['a signature that is none', {}, '0xzz'],
+    ['a signature that is cut off', {}, `0x${'ab'.repeat(200)}${'6492'.repeat(16)}`],
+  ])('with %s is refused, not taken for a fault of the facilitator', async (_name, twist, signature) => {
+    const send = order();
+    const { 'payment-signature': header } = await pay(send);
+    const payment = JSON.parse(Buffer.from(header, 'base64').toString()) as {
+      payload: { signature: string; authorization: Record<string, string> };
+    };
+    Object.assign(payment.payload.authorization, twist);
+    if (signature !== null) payment.payload.signature = signature;
+    const refused = await problemOf(
+      await send({ 'payment-signature': Buffer.from(JSON.stringify(payment)).toString('base64') }),
+    );
+    expect(refused).toMatchObject({ status: 402, code: 'payment_required' });
+  });
+
   test.each(['%%%', 'e30=', Buffer.from('{"x402Version":1}').toString('base64')])(
     'that is none (%s) is malformed',
     async (text) => {

@@ -1,4 +1,5 @@
 import type { PaymentPayload } from '@x402/core/types';
+import { isErc6492Signature, parseErc6492Signature } from 'viem/utils';
 import { z } from 'zod';
 
 const address = z
@@ -18,12 +19,28 @@ const seconds = z
   .regex(/^\d{1,15}$/)
   .transform(Number);
 
+/** Facilitators fail at a text that is no signature, in place of refusing it. */
+const signature = z
+  .templateLiteral(['0x', z.string().regex(/^(?:[0-9a-fA-F]{2})+$/)])
+  .refine((hex) => !isErc6492Signature(hex) || isReadable(hex));
+
+/** Whether a signature of a wallet that is not deployed yet (ERC-6492) has its form. */
+function isReadable(hex: `0x${string}`): boolean {
+  try {
+    parseErc6492Signature(hex);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const exact = z.looseObject({
-  signature: z.string(),
+  signature,
   authorization: z.looseObject({
     from: address,
     to: address,
     value: units,
+    validAfter: seconds,
     validBefore: seconds,
     nonce: bytes32,
   }),
@@ -37,7 +54,7 @@ const voucher = z.looseObject({
 });
 
 const upto = z.looseObject({
-  signature: z.string(),
+  signature,
   permit2Authorization: z.looseObject({
     from: address,
     nonce: z
