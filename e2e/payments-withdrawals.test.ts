@@ -65,7 +65,8 @@ function nano({ fetch }: Payer): Promise<Response> {
 
 async function channelOf(response: Response): Promise<Config> {
   expect(response.status, await response.clone().text()).toBe(200);
-  const { channelId } = settlementOf(response).extra?.['channelState'] as { channelId: string };
+  const { extra } = settlementOf(response) as unknown as { extra: { channelState: { channelId: string } } };
+  const { channelId } = extra.channelState;
   const row = await service.service.services.store.payments.channel(channelId.toLowerCase());
   return (JSON.parse(row?.document ?? '') as { channelConfig: Config }).channelConfig;
 }
