@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { ExportButtons } from '../../components/export-buttons.tsx';
 import { type Filter, Filters, filtersIn } from '../../components/filters.tsx';
+import { More } from '../../components/more.tsx';
 import { SignInFirst } from '../../components/sign-in-first.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
@@ -132,11 +133,7 @@ export function Page(): JSX.Element {
       ) : (
         <NoCalls filtered={Object.keys(filters).length > 0} />
       )}
-      {list.more !== null && (
-        <button type="button" class="more" disabled={list.busy} onClick={list.more}>
-          Show older calls
-        </button>
-      )}
+      <More of={list}>Show older calls</More>
     </>
   );
 }

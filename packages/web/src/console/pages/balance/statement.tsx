@@ -2,6 +2,7 @@ import { receiptIdPattern } from '@tallystick/core';
 import type { JSX } from 'preact';
 import { ExportButtons } from '../../components/export-buttons.tsx';
 import { Money } from '../../components/money.tsx';
+import { More } from '../../components/more.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { shortMoney, sumMoney } from '../../format/money.ts';
@@ -54,11 +55,7 @@ export function Statement({ turn }: { readonly turn: number }): JSX.Element {
           <p>Choose other days.</p>
         </Empty>
       )}
-      {list.more !== null && (
-        <button type="button" class="more" disabled={list.busy} onClick={list.more}>
-          Show older entries
-        </button>
-      )}
+      <More of={list}>Show older entries</More>
     </>
   );
 }

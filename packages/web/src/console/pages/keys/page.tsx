@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { AccountOnly } from '../../components/account-only.tsx';
 import { Meter } from '../../components/meter.tsx';
+import { More } from '../../components/more.tsx';
 import { Empty, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
@@ -81,11 +82,7 @@ export function Page(): JSX.Element {
           </button>
         </Empty>
       )}
-      {list.more !== null && (
-        <button type="button" class="more" disabled={list.busy} onClick={list.more}>
-          Show older keys
-        </button>
-      )}
+      <More of={list}>Show older keys</More>
       {making && <MakeKey close={() => setMaking(false)} made={showSecret} />}
       {made !== null && <Secret of={made} close={() => setMade(null)} />}
       {chosen !== undefined && (

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { ExportButtons } from '../../components/export-buttons.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { More } from '../../components/more.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
@@ -55,11 +56,7 @@ export function Leaves({ accepted }: { readonly accepted: number | null }): JSX.
           </p>
         </Empty>
       )}
-      {list.more !== null && (
-        <button type="button" class="more" disabled={list.busy} onClick={list.more}>
-          Show lower indexes
-        </button>
-      )}
+      <More of={list}>Show lower indexes</More>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { ExportButtons } from '../../components/export-buttons.tsx';
+import { More } from '../../components/more.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
@@ -49,11 +50,7 @@ export function Postings({
           </p>
         </Empty>
       )}
-      {list.more !== null && (
-        <button type="button" class="more" disabled={list.busy} onClick={list.more}>
-          Show older postings
-        </button>
-      )}
+      <More of={list}>Show older postings</More>
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { api } from '../../api.ts';
 import { ExportButtons } from '../../components/export-buttons.tsx';
 import { type Filter, Filters, filtersIn } from '../../components/filters.tsx';
 import { Money } from '../../components/money.tsx';
+import { More } from '../../components/more.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
@@ -94,11 +95,7 @@ export function ReceiptList({ lookUp }: { readonly lookUp: ComponentChildren }):
       ) : (
         <NoReceipts filtered={Object.keys(filters).length > 0} />
       )}
-      {list.more !== null && (
-        <button type="button" class="more" disabled={list.busy} onClick={list.more}>
-          Show older receipts
-        </button>
-      )}
+      <More of={list}>Show older receipts</More>
     </>
   );
 }

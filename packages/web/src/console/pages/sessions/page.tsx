@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ExportButtons } from '../../components/export-buttons.tsx';
 import { Money } from '../../components/money.tsx';
+import { More } from '../../components/more.tsx';
 import { SignInFirst } from '../../components/sign-in-first.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
@@ -72,11 +73,7 @@ export function Page(): JSX.Element {
           </Empty>
         )
       )}
-      {list.more !== null && (
-        <button type="button" class="more" disabled={list.busy} onClick={list.more}>
-          Show older sessions
-        </button>
-      )}
+      <More of={list}>Show older sessions</More>
     </>
   );
 }

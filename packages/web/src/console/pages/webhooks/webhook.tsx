@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { useAction } from '../../components/form.tsx';
+import { More } from '../../components/more.tsx';
 import { Rotate } from '../../components/rotate.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
@@ -121,11 +122,7 @@ export function WebhookView({
           <p>Send a test, and see here what your server answered.</p>
         </Empty>
       )}
-      {list.more !== null && (
-        <button type="button" class="more" disabled={list.busy} onClick={list.more}>
-          Show older deliveries
-        </button>
-      )}
+      <More of={list}>Show older deliveries</More>
       {shown !== undefined && (
         <DeliveryDialog
           of={shown}

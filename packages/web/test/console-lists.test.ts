@@ -1,0 +1,102 @@
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiKey, runningClock, startTestService, type TestService } from '../../server/test/service.ts';
+import { launch, type Opened, openAt } from './browser.ts';
+
+let browser: Browser;
+let service: TestService;
+let url: string;
+let keys: readonly string[];
+beforeAll(async () => {
+  browser = await launch();
+  service = await startTestService({ clock: runningClock() });
+  url = await service.listen();
+  const made = await Promise.all([apiKey(service, 'pro'), apiKey(service, 'pro')]);
+  keys = made.map(({ authorization }) => authorization.slice('Bearer '.length));
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const refusal = { status: 503, json: { code: 'unavailable', title: 'Not now', detail: 'Come back.' } };
+
+/** A session, named after who asks, the page of the list and its place in the page. */
+const sessionAt = (of: string, page: string, place: number) => ({
+  session: `${of}-${page}-${place}`,
+  at: new Date(1e12 - place).toISOString(),
+  last_at: new Date(1e12).toISOString(),
+  calls: 1,
+  errors: 0,
+  receipts: 0,
+  tool_calls: 0,
+  cost_usdc: '0.000001000',
+});
+
+/** Opens the list of sessions, of two pages for each key. @param older answers for the second page; true if it has */
+async function openSessions(older: (route: Route) => Promise<boolean>): Promise<Opened> {
+  const opened = await openAt(browser, 'about:blank');
+  await opened.context.route('**/v1/sessions?*', async (route) => {
+    const of = keys.findIndex((key) => route.request().headers()['authorization'] === `Bearer ${key}`);
+    const cursor = new URL(route.request().url()).searchParams.get('cursor');
+    if (of === -1) return route.fulfill({ status: 401, json: { code: 'unauthorized', title: 'Who?' } });
+    if (cursor !== null && (await older(route))) return;
+    const data = [0, 1, 2].map((place) => sessionAt(`key${of}`, cursor ?? 'first', place));
+    return route.fulfill({ json: { data, next_cursor: cursor === null ? 'second' : null } });
+  });
+  await opened.page.goto(`${url}/sessions`);
+  await signIn(opened.page, keys[0] ?? '');
+  await opened.page.waitForSelector('text=key0-first-0');
+  return opened;
+}
+
+async function signIn(page: Page, key: string): Promise<void> {
+  await page.click('.sign-in');
+  await page.fill('#sign-in-key', key);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('dialog', { state: 'detached' });
+}
+
+const rows = (page: Page): Promise<string[]> => page.locator('a.row').allTextContents();
+/** Resolves once the page has had time to draw what was answered. */
+async function settled(context: BrowserContext): Promise<void> {
+  await context.pages()[0]?.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+}
+
+describe('a page of a list that is on its way', () => {
+  test('is not shown to whoever signs in meanwhile', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const { page, context } = await openSessions(async () => {
+      asked.resolve();
+      await answer.promise;
+      return false;
+    });
+    await page.click('text=Show older sessions');
+    await asked.promise;
+    await page.click('text=Sign out');
+    await signIn(page, keys[1] ?? '');
+    await page.waitForSelector('text=key1-first-0');
+    answer.resolve();
+    await settled(context);
+    expect(await rows(page)).toEqual(['key1-first-0', 'key1-first-1', 'key1-first-2']);
+    await context.close();
+  });
+
+  test('and fails leaves what was read, says so, and can be asked for again', async () => {
+    let refused = true;
+    const { page, context } = await openSessions(async (route) => {
+      if (refused) await route.fulfill(refusal);
+      return refused;
+    });
+    await page.click('text=Show older sessions');
+    await page.waitForSelector('.problem >> text=Come back.');
+    expect(await rows(page)).toHaveLength(3);
+    refused = false;
+    await page.click('text=Show older sessions');
+    await page.waitForSelector('text=key0-second-0');
+    expect(await page.locator('.problem').count()).toBe(0);
+    expect(await rows(page)).toHaveLength(6);
+    await context.close();
+  });
+});
