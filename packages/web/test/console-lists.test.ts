@@ -100,3 +100,50 @@ describe('a page of a list that is on its way', () => {
     await context.close();
   });
 });
+
+describe('a secret that is shown once', () => {
+  const open = async (path: string, key: string): Promise<Opened> => {
+    const opened = await openAt(browser, url + path);
+    await signIn(opened.page, key);
+    await opened.page.waitForSelector('.tools .primary');
+    return opened;
+  };
+  const secretOf = async (page: Page): Promise<string> => {
+    await page.waitForSelector('.secret', { timeout: 5_000 });
+    return (await page.textContent('.secret code')) ?? '';
+  };
+
+  test('is shown of the key that is signed in, though the one before it works no more', async () => {
+    const key = (await apiKey(service, 'pro')).authorization.slice('Bearer '.length);
+    const { page, context } = await open('/keys', key);
+    await page.click('a.row');
+    await page.click('text=Rotate…');
+    await page.selectOption('dialog select', '0');
+    await page.click('dialog .primary');
+    const rotated = await secretOf(page);
+    expect(rotated).toMatch(/^k_pro_/);
+    await page.waitForSelector('.problem');
+    await page.click('text=I have copied it');
+    await page.click('text=Sign out');
+    await signIn(page, rotated);
+    await page.waitForSelector('a.row');
+    await context.close();
+  });
+
+  test('is shown of a webhook, though the list of webhooks can’t be read', async () => {
+    const { page, context } = await open('/webhooks', keys[0] ?? '');
+    await page.click('text=Make the first webhook');
+    await page.fill('dialog input[type=text]', 'https://receiver.example/');
+    await page.click('dialog .primary');
+    const secret = await secretOf(page);
+    await page.click('text=I have copied it');
+    await page.click('a.row');
+    await page.click('text=Rotate…');
+    await context.route('**/v1/webhooks?*', (route) => route.fulfill(refusal));
+    await page.click('dialog .primary');
+    await page.waitForSelector('.problem >> text=Come back.');
+    expect(await secretOf(page)).toMatch(/^whsec_/);
+    expect(await secretOf(page)).not.toBe(secret);
+    await context.close();
+  });
+});

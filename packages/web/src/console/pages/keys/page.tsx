@@ -35,10 +35,13 @@ export function Page(): JSX.Element {
     setMade(key);
     list.reload();
   };
+  // It stands above whatever becomes of the list: the key that was rotated may be the one that reads it.
+  const secret = made !== null && <Secret of={made} close={() => setMade(null)} />;
   if (list.problem !== null)
     return (
       <>
         <h1>{title}</h1>
+        {secret}
         <AccountOnly
           problem={list.problem}
           retry={list.reload}
@@ -84,7 +87,7 @@ export function Page(): JSX.Element {
       )}
       <More of={list}>Show older keys</More>
       {making && <MakeKey close={() => setMaking(false)} made={showSecret} />}
-      {made !== null && <Secret of={made} close={() => setMade(null)} />}
+      {secret}
       {chosen !== undefined && (
         <KeyDialog
           of={chosen}

@@ -18,12 +18,15 @@ const title = 'Webhooks';
 export function Page(): JSX.Element {
   const list = useListing<Webhook>('webhooks', '/v1/webhooks', {});
   const [making, setMaking] = useState(false);
-  const [made, setMade] = useState<NewWebhook | null>(null);
+  const [made, setMade] = useState<{ readonly webhook: NewWebhook; readonly title: string } | null>(null);
   const chosen = list.rows.find(({ id }) => id === query.value.get('webhook'));
+  // It stands above whatever becomes of the list.
+  const secret = made !== null && <Secret of={made.webhook} title={made.title} close={() => setMade(null)} />;
   if (list.problem !== null)
     return (
       <>
         <h1>{title}</h1>
+        {secret}
         <AccountOnly
           problem={list.problem}
           retry={list.reload}
@@ -32,7 +35,21 @@ export function Page(): JSX.Element {
         />
       </>
     );
-  if (chosen !== undefined) return <WebhookView key={chosen.id} of={chosen} changed={list.reload} />;
+  if (chosen !== undefined)
+    return (
+      <>
+        <WebhookView
+          key={chosen.id}
+          of={chosen}
+          changed={list.reload}
+          rotated={(webhook) => {
+            setMade({ webhook, title: 'The webhook has a new secret' });
+            list.reload();
+          }}
+        />
+        {secret}
+      </>
+    );
   return (
     <>
       <header class="title">
@@ -71,12 +88,12 @@ export function Page(): JSX.Element {
           close={() => setMaking(false)}
           saved={(webhook) => {
             setMaking(false);
-            setMade(webhook as NewWebhook);
+            setMade({ webhook: webhook as NewWebhook, title: 'The webhook is made' });
             list.reload();
           }}
         />
       )}
-      {made !== null && <Secret of={made} title="The webhook is made" close={() => setMade(null)} />}
+      {secret}
     </>
   );
 }

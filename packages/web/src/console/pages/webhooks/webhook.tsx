@@ -13,7 +13,6 @@ import { go, query, setQuery } from '../../router.ts';
 import { columnsOf, DeliveryDialog } from './deliveries.tsx';
 import type { Delivery, NewWebhook, Webhook } from './documents.ts';
 import { WebhookForm } from './form.tsx';
-import { Secret } from './secret.tsx';
 import { State } from './state.tsx';
 
 /** How often deliveries are read again while one has not been tried yet, in milliseconds, and how many times. */
@@ -24,12 +23,14 @@ const LOOKS = 40;
 export function WebhookView({
   of: webhook,
   changed,
+  rotated,
 }: {
   readonly of: Webhook;
   readonly changed: () => void;
+  /** Takes the webhook with its new secret. */
+  readonly rotated: (webhook: NewWebhook) => void;
 }): JSX.Element {
   const [asking, setAsking] = useState<'change' | 'rotate' | 'delete' | null>(null);
-  const [made, setMade] = useState<NewWebhook | null>(null);
   const { busy, problem, run } = useAction();
   const place = `/v1/webhooks/${webhook.id}` as const;
   const list = useListing<Delivery>(webhook.id, `${place}/deliveries`, {});
@@ -146,17 +147,15 @@ export function WebhookView({
           title="Rotate the secret of this webhook"
           path={`${place}/rotate`}
           close={() => setAsking(null)}
-          rotated={(rotated) => {
+          rotated={(webhook) => {
             setAsking(null);
-            setMade(rotated);
-            changed();
+            rotated(webhook);
           }}
         >
           Messages are signed with a new secret from now on, and with the one of now beside it for the time
           that you choose, so that your server can change in between.
         </Rotate>
       )}
-      {made !== null && <Secret of={made} title="The webhook has a new secret" close={() => setMade(null)} />}
       {asking === 'delete' && (
         <Confirm title="Delete this webhook?" verb="Delete" act={remove} close={() => setAsking(null)}>
           <p>Its secret, its deliveries and what waits to be sent are deleted with it.</p>
