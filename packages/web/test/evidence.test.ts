@@ -122,6 +122,29 @@ test('a bundle with one byte changed is refused, with the reason and the file', 
   await context.close();
 });
 
+test('an empty file is refused, and so is a folder that is dropped', async () => {
+  const { page, context, complaints } = await openAt(browser, url, { offline: true });
+  const file = join(folder, 'empty.zip');
+  writeFileSync(file, '');
+  expect(await verify(page, file)).toBe('fail');
+  expect(await page.innerText('#result')).toContain('zip_end');
+  await page.evaluate(() => {
+    const dropped = new File(['x'.repeat(4096)], 'bundle');
+    // As the browser answers for a folder, which a script can't put into a drop.
+    dropped.slice = () => {
+      const refused = async (): Promise<never> => {
+        throw new DOMException('A requested file or directory could not be found.', 'NotFoundError');
+      };
+      return Object.assign(new Blob(), { text: refused, arrayBuffer: refused });
+    };
+    dispatchEvent(Object.assign(new Event('drop'), { dataTransfer: { files: [dropped] } }));
+  });
+  await page.waitForSelector('#bundle-source >> text=bundle');
+  await page.waitForSelector('#result >> text=could not be found');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 test('the page out of the bundle is this page', () => {
   const text = Buffer.from(bytes).toString('latin1');
   const start = text.indexOf('evidence.html<!doctype html>');

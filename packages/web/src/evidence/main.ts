@@ -77,7 +77,8 @@ async function outcomeOf(
 }
 
 function showProgress({ bytes, of, receipts }: BundleProgress): void {
-  progress.value = bytes / of;
+  // An empty file has no share to show.
+  progress.value = bytes / (of || 1);
   setContents(progressText, formatText(prose.text.done, Math.floor((100 * bytes) / of), counted(receipts)));
 }
 
@@ -96,9 +97,10 @@ function take(file: File | undefined): Promise<void> | undefined {
   return verify();
 }
 
-/** Takes a dropped file: a zip archive is a bundle, and anything else a policy. */
+/** Takes a dropped file: a zip archive is a bundle, and anything else a policy. A folder is shown as a bundle that can't be read. */
 async function takeDropped(file: File): Promise<void> {
-  if ((await file.slice(0, 2).text()) === 'PK') return take(file);
+  const start = file.slice(0, 2).text();
+  if ((await start.catch(() => 'PK')) === 'PK') return take(file);
   policyPanel.open = true;
   openDesk().set(new Uint8Array(await file.arrayBuffer()), file.name);
 }
