@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiKey, runningClock, startTestService, type TestService } from '../../server/test/service.ts';
@@ -145,5 +147,35 @@ describe('a secret that is shown once', () => {
     expect(await secretOf(page)).toMatch(/^whsec_/);
     expect(await secretOf(page)).not.toBe(secret);
     await context.close();
+  });
+});
+
+describe('an answer that breaks off', () => {
+  test('is said to be one of the network, and can be asked for again', async () => {
+    // Announces more than it sends, which no route of the browser's can.
+    const cut = createServer((_, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': '1000',
+        'access-control-allow-origin': '*',
+        'access-control-allow-headers': '*',
+      });
+      response.write('{"data":', () => response.destroy());
+    });
+    await new Promise<void>((resolve) => void cut.listen(0, '127.0.0.1', resolve));
+    const opened = await openAt(browser, 'about:blank', { bypassCSP: true });
+    const { page, context } = opened;
+    await context.addInitScript(`const real = fetch; fetch = (url, init) =>
+      globalThis.whole || !String(url).includes('/v1/sessions?') ? real(url, init)
+        : real('http://127.0.0.1:${(cut.address() as AddressInfo).port}/', { ...init, headers: {} })`);
+    await page.goto(`${url}/sessions`);
+    await signIn(page, keys[0] ?? '');
+    const said = 'The service cannot be reached. Check the connection, then try again.';
+    await page.waitForSelector(`.problem >> text=${said}`, { timeout: 5_000 });
+    await page.evaluate('globalThis.whole = true');
+    await page.click('.problem button');
+    await page.waitForSelector('.empty >> text=You have no sessions yet');
+    await context.close();
+    await new Promise((resolve) => void cut.close(resolve));
   });
 });

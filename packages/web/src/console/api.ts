@@ -58,14 +58,14 @@ export interface ListPage<Row> {
  * @throws ApiProblem, and AbortError once `signal` says so
  */
 export async function api<T>(path: `/${string}`, request: ApiRequest = {}): Promise<T> {
-  const response = await send(path, request, PATIENCE_MS);
-  const text = await response.text();
+  const text = await apiText(path, request);
   return (text === '' ? null : JSON.parse(text)) as T;
 }
 
 /** The answer as text, byte for byte as the service gave it: for receipts. @throws ApiProblem */
 export async function apiText(path: `/${string}`, request: ApiRequest = {}): Promise<string> {
-  return (await send(path, request, PATIENCE_MS)).text();
+  const response = await send(path, request, PATIENCE_MS);
+  return response.text().catch(unanswered);
 }
 
 /** The answer itself, whose body is read as it arrives, however long it takes. @throws ApiProblem */
@@ -124,14 +124,15 @@ async function send(
   throw new ApiProblem(response.status, isObject(problem) ? problem : {}, response.headers);
 }
 
-async function answerOf(url: URL, init: RequestInit): Promise<Response> {
-  try {
-    // oxlint-disable-next-line no-restricted-globals -- The page's own policy is the guard: connect-src 'self'.
-    return await fetch(url, init);
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiProblem(null, {}, null);
-  }
+function answerOf(url: URL, init: RequestInit): Promise<Response> {
+  // oxlint-disable-next-line no-restricted-globals -- The page's own policy is the guard: connect-src 'self'.
+  return fetch(url, init).catch(unanswered);
+}
+
+/** Says of a request or of its answer that the network or the time has ended it. @throws ApiProblem, or AbortError as it is */
+function unanswered(error: unknown): never {
+  if (error instanceof DOMException && error.name === 'AbortError') throw error;
+  throw new ApiProblem(null, {}, null);
 }
 
 /** The headers that prove who asks; a signature is made for each request and is good for it alone. */
