@@ -188,6 +188,7 @@ const HONEST: readonly Case[] = [
     },
     body: { tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }] },
   },
+  { name: 'with an empty one after it', script: { emptyUsage: true } },
   { name: 'of an empty answer', script: { pieces: [''], wrongUsage: usage(27, 0) } },
 ];
 

@@ -75,6 +75,8 @@ export interface Script {
   };
   /** Stands where the usage would, whatever it is. */
   readonly wrongUsage?: JsonObject;
+  /** Whether OpenAI's stream has an empty usage in one more chunk at its end. */
+  readonly emptyUsage?: true;
   /** What the model thinks before it answers, which Anthropic and Bedrock sign with `c2ln`. */
   readonly thinking?: string;
   /** Headers of the answer, or of its failure. */

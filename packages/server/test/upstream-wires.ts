@@ -51,6 +51,7 @@ export const openaiWire: Wire = {
       ...deltas,
       chunk({}, finishOf(script)),
       ...(asked ? [sse({ ...head, choices: [], usage: openaiUsage(script) })] : []),
+      ...(script.emptyUsage ? [sse({ ...head, choices: [], usage: {} })] : []),
       'data: [DONE]\n\n',
     ];
   },

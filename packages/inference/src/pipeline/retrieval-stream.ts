@@ -87,9 +87,10 @@ class Round {
     const { json } = chunk;
     this.delivered.add(json);
     if (Object.keys(this.#head).length === 0) this.#head = json;
-    if (asObject(json['usage']) !== null) this.usage = readUsage(json, chunk.unseen);
+    const reported = readUsage(json, chunk.unseen);
+    this.usage = reported ?? this.usage;
     if (isUsageChunk(json)) {
-      this.usageChunk = chunk;
+      if (reported !== null) this.usageChunk = chunk;
       return;
     }
     const [choice] = objectsOf(json['choices']);

@@ -258,7 +258,7 @@ class Delivery {
     for await (const { text, json, unseen, native, last } of chunks) {
       budget?.take(text);
       if (json['usage'] !== undefined && json['usage'] !== null) {
-        this.#reported = readUsage(json, unseen);
+        this.#reported = readUsage(json, unseen) ?? this.#reported;
         if (native === undefined && !includeUsage && isUsageChunk(json)) continue;
       }
       this.#said.add(json);
