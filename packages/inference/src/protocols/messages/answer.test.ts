@@ -270,12 +270,61 @@ it.each([{}, { id: '' }])('a call gets an id, if its provider gives it %j', asyn
   expect((await accumulated(events(chunks))).content).toMatchObject(expected);
 });
 
+it('pieces of calls and of text that alternate become blocks that follow each other', async () => {
+  const begin = (index: number): JsonObject => ({
+    index,
+    id: `t${index}`,
+    function: { name: 'f', arguments: '' },
+  });
+  const piece = (index: number, text: string): JsonObject => ({ index, function: { arguments: text } });
+  const said = events([
+    chunk({ content: 'a' }),
+    chunk({ tool_calls: [begin(0), begin(1)] }),
+    chunk({ tool_calls: [piece(0, '{"of":')] }),
+    chunk({ content: 'b', tool_calls: [piece(1, '{"of":')] }),
+    chunk({ content: 'c', tool_calls: [piece(1, '1'), piece(0, '0'), begin(2), piece(1, '}')] }),
+    chunk({ tool_calls: [piece(0, '}')] }),
+    chunk({ tool_calls: [piece(2, '{"of":')] }),
+    chunk({ content: 'd' }),
+    chunk({}, { finish_reason: 'tool_calls' }),
+  ]);
+  const { content } = await accumulated(said);
+  expect(content).toMatchObject([
+    { type: 'text', text: 'a' },
+    { type: 'tool_use', id: 't0', input: { of: 0 } },
+    { type: 'tool_use', id: 't1', input: { of: 1 } },
+    { type: 'text', text: 'bc' },
+    { type: 'tool_use', id: 't2' },
+    { type: 'text', text: 'd' },
+  ]);
+  const marks = said.flatMap(({ event, data: { index } }) =>
+    typeof index === 'number' && event !== 'content_block_delta' ? [`${String(event)} ${index}`] : [],
+  );
+  expect(marks).toEqual(
+    content.flatMap((_, index) => [`content_block_start ${index}`, `content_block_stop ${index}`]),
+  );
+});
+
+it('an answer that breaks off gives first what waited for the end of a call', () => {
+  const encoder = new MessageEncoder(given);
+  encoder.take(chunk({ tool_calls: [{ index: 0, id: 't0', function: { name: 'f', arguments: '{' } }] }));
+  expect(encoder.take(chunk({ content: 'a' }))).toEqual([]);
+  const last = encoder.fail(new TallyError('provider_failed', 'It broke.'));
+  expect(last.map(({ event }) => event)).toEqual([
+    'content_block_stop',
+    'content_block_start',
+    'content_block_delta',
+    'error',
+  ]);
+});
+
 it('a piece of a call that is closed is no answer', () => {
   const encoder = new MessageEncoder(given);
-  const piece = (index: number, id?: string): JsonObject =>
-    chunk({ tool_calls: [{ index, ...(id !== undefined && { id }), function: { arguments: '{' } }] });
-  encoder.take(piece(0, 't1'));
+  const piece = (index: number, id?: string, text = '{'): JsonObject =>
+    chunk({ tool_calls: [{ index, ...(id !== undefined && { id }), function: { arguments: text } }] });
+  encoder.take(piece(0, 't1', '{}'));
   encoder.take(piece(1, 't2'));
+  expect(encoder.take(piece(0, undefined, '\n'))).toEqual([]);
   expect(() => encoder.take(piece(0))).toThrow(expect.objectContaining({ kind: 'bad_answer' }));
 });
 
