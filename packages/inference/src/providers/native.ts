@@ -1,7 +1,7 @@
-import type { JsonObject } from '@tallystick/core';
+import { type JsonObject, utf8 } from '@tallystick/core';
 import type { InnerStream, SseEvent } from '../protocols/protocol.ts';
 import { splice } from '../protocols/splice.ts';
-import { parseEvent, readEvents, readObject, startStream } from './answers.ts';
+import { parseObject, readEvents, readObject, startStream } from './answers.ts';
 import { badAnswer, cut } from './failures.ts';
 import { asText } from './members.ts';
 import type { ChatAnswer, NativeCall, StreamChunk } from './provider.ts';
@@ -46,7 +46,8 @@ async function* nativeChunks(
   let begun = false;
   try {
     for await (const { data } of readEvents(name, reply)) {
-      const json = parseEvent(name, data);
+      // The caller gets an event as it is, and verifiers take only I-JSON.
+      const json = parseObject(name, utf8(data));
       const error = form.errorIn(json);
       if (error !== null) throw failure(error);
       const inner = stream.take(json);
