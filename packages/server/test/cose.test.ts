@@ -15,13 +15,13 @@ const COSE = { 'content-type': 'application/cose' };
 /** Reads CBOR with the tag of a COSE_Sign1. */
 const read = (bytes: Uint8Array): unknown => decode(bytes, { useMaps: true, tags: Tagged.preserve(18) });
 
-/** Makes a Signed Statement with another implementation, under a fresh did:key. */
-async function statement(payload: Uint8Array = randomBytes(40)): Promise<Uint8Array> {
+/** Makes a Signed Statement with another implementation, under a fresh did:key. @param issuer that one, if absent */
+async function statement(issuer?: string): Promise<Uint8Array> {
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
   const { x = '' } = await exportJWK(publicKey);
   const signer = didKeyOf(Buffer.from(x, 'base64url'));
   const claims = new Map([
-    [1, signer],
+    [1, issuer ?? signer],
     [2, 'pkg:example/thing@1'],
   ]);
   const header = new Map<number, unknown>([
@@ -29,7 +29,7 @@ async function statement(payload: Uint8Array = randomBytes(40)): Promise<Uint8Ar
     [4, Buffer.from(signer)],
     [15, claims],
   ]);
-  return (await Sign1.sign(header as never, new Map() as never, payload, privateKey)).encode();
+  return (await Sign1.sign(header as never, new Map() as never, randomBytes(40), privateKey)).encode();
 }
 
 describe.each(DATABASES)('COSE and SCITT on %s', (database) => {
@@ -147,6 +147,12 @@ describe.each(DATABASES)('COSE and SCITT on %s', (database) => {
       service.post('/entries', body, { ...key, ...COSE, ...headers });
     expectProblem(await post(changed), 'statement_unverified');
     expectProblem(await post(nameless), 'statement_unverified');
+    const foreign = await Promise.all(
+      [didKeyOf(randomBytes(32)), 'did:key:z6Mk', service.services.issuer.signer('receipt').keyId].map(
+        statement,
+      ),
+    );
+    for (const body of foreign) expectProblem(await post(body), 'statement_unverified');
     expectProblem(await post(good.slice(0, -3)), 'cose_invalid');
     expectProblem(await post(Buffer.from('d2848080', 'hex')), 'cose_invalid');
     expectProblem(await post(new Uint8Array(1_048_577)), 'body_too_large');
@@ -155,7 +161,7 @@ describe.each(DATABASES)('COSE and SCITT on %s', (database) => {
       'unsupported_media_type',
     );
     expectProblem(await service.post('/entries', good, COSE), 'api_key_missing');
-    for (const body of [changed, nameless])
+    for (const body of [changed, nameless, ...foreign])
       expectProblem(await service.get(`/entries/${toBase64url(sha256(body))}`), 'anchor_not_found');
   });
 });

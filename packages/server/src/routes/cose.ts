@@ -71,7 +71,7 @@ function register(services: Needs): Endpoint {
     group: 'SCITT',
     summary: 'Register a Signed Statement',
     description:
-      'Checks the statement’s signature, takes its SHA-256 into the log, and drops the statement: keep it. Its key must be a did:key, in `kid` or as issuer, or a key of a registered issuer; its payload must be attached. The answer is its COSE Receipt, whose entry is that hash; if no checkpoint covers it at once, it is a redirection to where the receipt will be.',
+      'Checks the statement’s signature, takes its SHA-256 into the log, and drops the statement: keep it. Its key must be a did:key, in `kid` or as issuer, or a key of a registered issuer, and the issuer’s own if the issuer names one; its payload must be attached. The answer is its COSE Receipt, whose entry is that hash; if no checkpoint covers it at once, it is a redirection to where the receipt will be.',
     availability: 'live',
     headers: { Authorization: '`Bearer` and an API key.' },
     admit: (call) => services.callers.admit(call, 'apiKey'),

@@ -20,7 +20,7 @@ export interface SignedStatement {
  * Checks the signature of a Signed Statement under the key that its `kid` or its issuer names: a did:key, or the name of
  * a key that the caller knows.
  * @param known the Ed25519 key of that name, 32 bytes
- * @throws cose_invalid; statement_unverified if the key is not to be found or did not sign
+ * @throws cose_invalid; statement_unverified if the key is not to be found, did not sign, or is not the issuer's
  */
 export async function openSignedStatement(
   bytes: Uint8Array,
@@ -48,9 +48,19 @@ export async function openSignedStatement(
     keyId: null,
   };
   for (const key of keys) {
-    if (await holds(signed, key, defaultEngine)) return { issuer, subject, signer: keyName(key) };
+    if (!(await holds(signed, key, defaultEngine))) continue;
+    const signer = keyName(key);
+    if (issuer !== null && !mayIssue(issuer, signer, known))
+      throw unverified('Another key than its issuer’s (15: {1: …}) signed it.');
+    return { issuer, subject, signer };
   }
   throw unverified('The key that it names did not sign exactly this.');
+}
+
+/** Whether an issuer may have signed with a key. One whose name tells no key may have, since nothing here knows its keys. */
+function mayIssue(issuer: string, signer: string, known: (keyId: string) => Uint8Array | undefined): boolean {
+  const own = keysOf(issuer, known);
+  return own.some((key) => keyName(key) === signer) || (own.length === 0 && !issuer.startsWith('did:key:'));
 }
 
 function keysOf(name: string, known: (keyId: string) => Uint8Array | undefined): readonly ForeignKey[] {
