@@ -31,6 +31,7 @@ from tallystick import (
     mint_metering,
     new_salt,
     verify,
+    verify_corrections,
 )
 from tallystick._lib.encoding import to_base64url
 from tallystick._lib.json_types import Document
@@ -282,3 +283,8 @@ def test_the_command_line_verifies_what_is_signed_here(tmp_path: Path) -> None:
     changed = (tmp_path / "issue.json").read_text().replace("ACME", "ACMF")
     (tmp_path / "issue.json").write_text(changed)
     assert tally("verify", "issue.json", home=tmp_path).returncode == 1
+
+
+def test_corrections_pass_over_what_is_no_json() -> None:
+    documents: list[Any] = ["not json", b"\xff", '{"a":1,"a":2}', "\ud800", {"a": float("nan")}, object()]
+    assert verify_corrections(documents) == []

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 from .countersign import anchored_hash
 from .errors import TallyError
-from .json_types import JsonLike, JsonObject, JsonValue
+from .json_types import JsonLike, JsonObject
 from .receipts.envelope import ENVELOPE
 from .receipts.family import object_at, text_at, text_or_none
 from .receipts.read import read_json, read_receipt
@@ -102,20 +102,21 @@ def verify_corrections(
     """Finds which of the given receipts correct which, in the order in which these are given.
 
     ``documents`` are receipts, and the envelopes that link them, in any order; what is no receipt
-    is passed over. Raises ``json_*``, ``trust_expired`` and ``trust_unavailable`` as ``verify``.
+    is passed over. Raises ``trust_expired`` and ``trust_unavailable`` as ``verify``.
     """
     now = now or datetime.now(timezone.utc)
     known = issuers_in(trust, now)
     given = [
-        one for document in documents if (one := _read(read_json(document), now, known)) is not None
+        one for document in documents if (one := _read(document, now, known)) is not None
     ]
     links = [one for one in given if one.says is not None]
     receipts = [one for one in given if one.says is None]
     return [_judge(link, receipts, links) for link in links]
 
 
-def _read(document: JsonValue, now: datetime, trust: KnownTrust) -> _Given | None:
+def _read(given: JsonLike, now: datetime, trust: KnownTrust) -> _Given | None:
     try:
+        document = read_json(given)
         family, receipt = read_receipt(document)
         sha256 = f"sha256:{anchored_hash(document)}"
     except TallyError:
