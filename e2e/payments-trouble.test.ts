@@ -153,16 +153,15 @@ describe('a payment', () => {
     ['conflicting_fields', { input: 'one', payload: 'other' }],
     ['receipt_too_large', { input: 'one', purpose: 'p'.repeat(3_000) }],
   ])('for a receipt that can’t be signed (%s) is not taken, and pays for the next', async (code, body) => {
-    const { post } = service;
     expect(
       await gained(async () => {
         const payment = await pay(order());
-        const response = await post('/v1/receipt/emit', body, payment);
+        const response = await service.post('/v1/receipt/emit', body, payment);
         expect(await problemOf(response)).toMatchObject({ status: 422, code });
       }),
     ).toBe(0n);
     const payment = await pay(order());
-    expect((await post('/v1/receipt/emit', body, payment)).status).toBe(422);
+    expect((await service.post('/v1/receipt/emit', body, payment)).status).toBe(422);
     expect((await order()(payment)).status).toBe(200);
   });
 
