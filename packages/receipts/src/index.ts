@@ -35,6 +35,7 @@ export { receiptAnswer } from './stored-answer.ts';
 export { openStream, requireStream, signDailyHeads, signHead } from './streams/heads.ts';
 export { readHashes } from './streams/read-stream.ts';
 export type { StreamHeadRow, StreamRound, StreamRow, StreamStore } from './streams/stream-store.ts';
+export { Unstored } from './unstored.ts';
 export {
   createVerificationQueue,
   type VerificationQueue,

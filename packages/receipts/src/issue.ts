@@ -25,6 +25,8 @@ export interface Terms {
   readonly paidFor: string | null;
   /** Whether completing a receipt counts it, or places it in the log, so that the same request must not run twice at once. */
   readonly counts: boolean;
+  /** Runs the work that signs a receipt and keeps it. */
+  during<T>(work: () => Promise<T>): Promise<T>;
   /** From the signed JCS text to the text that is kept: counts it, anchors it, and adds unsigned members that say so. */
   complete(signed: string, profile: ReceiptRow['profile']): Promise<string>;
   /** Keeps the receipt, with whatever its price moves, in one transaction. */
@@ -87,7 +89,7 @@ export async function issue(context: IssueContext, received: Received, request: 
   const { claim, terms } = request;
   const { incoming } = received;
   const once = async (): Promise<StoredReceipt> =>
-    (await answeredBefore(context, request)) ?? keep(await request.sign(), request);
+    (await answeredBefore(context, request)) ?? terms.during(async () => keep(await request.sign(), request));
   // Two of the same claim at once would both be counted by a key.
   const kept = await inSpan(incoming.span, 'issue receipt', () =>
     claim === undefined || !terms.counts ? once() : context.mutex(claim.scope, once),

@@ -8,11 +8,13 @@ import type { PaymentResult } from '@tallystick/payments';
 import type { Terms } from './issue.ts';
 import { ofKey, ofTenant } from './key-effects.ts';
 import type { ReceiptStore } from './receipt-store.ts';
+import type { Unstored } from './unstored.ts';
 
 export interface TermsContext extends Counting {
   readonly store: ReceiptStore & CounterStore & { readonly ledger: LedgerStore };
   readonly log: Pick<AnchorLog, 'accept' | 'find' | 'resolve'>;
   readonly config: { readonly sales: { readonly lowBalance: NanoUsdc } };
+  readonly unstored: Unstored;
 }
 
 /** What every receipt has that nobody pays, counts or anchors. */
@@ -22,6 +24,7 @@ function plain(store: Pick<ReceiptStore, 'putReceipt'>): Terms {
     tenant: null,
     paidFor: null,
     counts: false,
+    during: (work) => work(),
     complete: async (signed) => signed,
     put: (row, claim) => store.putReceipt(row, claim),
     anchorRef: async () => null,
@@ -55,7 +58,13 @@ export function keyTerms(
 
 /** A tenant's receipts are all anchored, and readable with its key alone. */
 export function tenantTerms(context: TermsContext, tenant: string): Terms {
-  return { ...plain(context.store), tenant, counts: true, ...ofTenant(context, tenant) };
+  return {
+    ...plain(context.store),
+    tenant,
+    counts: true,
+    during: (work) => context.unstored.during(tenant, work),
+    ...ofTenant(context, tenant),
+  };
 }
 
 /** A prepaid balance pays with the write of the receipt. */

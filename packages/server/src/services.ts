@@ -8,7 +8,7 @@ import type { Claims, ProcessLease } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import type { KeySales, Payments } from '@tallystick/payments';
 import type { TreasuryService } from '@tallystick/payments/treasury';
-import type { VerificationQueue } from '@tallystick/receipts';
+import type { Unstored, VerificationQueue } from '@tallystick/receipts';
 import type { Store } from '@tallystick/store';
 import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
@@ -52,6 +52,8 @@ interface IssuingPart {
   /** Runs idempotent requests of one scope one after another. */
   readonly mutex: KeyedMutex;
   readonly verificationQueue: VerificationQueue;
+  /** Tenants' receipts that are being issued, for which their exports wait. */
+  readonly unstored: Unstored;
 }
 
 /** The anchor log and its chain. */

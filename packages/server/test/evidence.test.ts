@@ -1,5 +1,5 @@
 import { CompactRange, leafHash, sha256Hex, toHex, utf8, verifyBundle } from '@tallystick/core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sweepRooms } from '../../receipts/src/evidence/sweep.ts';
 import { purgeExpired } from '../../receipts/src/retention.ts';
 import { signDailyHeads } from '../../receipts/src/streams/heads.ts';
@@ -172,6 +172,31 @@ describe('an export', () => {
     service.clock.advance(DAY);
     const later = await evidenceOf(service, tenant, { more: { range: 'bytes=1-', 'if-range': etag } });
     expect([later.status, later.headers.get('etag') === etag]).toEqual([200, false]);
+  });
+
+  it('waits for a receipt that is signed and not yet stored', async () => {
+    await start();
+    const { store, unstored } = service.services;
+    const signed = Promise.withResolvers<void>();
+    const mayStore = Promise.withResolvers<void>();
+    const putReceipt = store.putReceipt.bind(store);
+    vi.spyOn(store, 'putReceipt').mockImplementationOnce(async (...put) => {
+      signed.resolve();
+      await mayStore.promise;
+      return putReceipt(...put);
+    });
+    const end = unstored.end.bind(unstored);
+    vi.spyOn(unstored, 'end').mockImplementationOnce((of) => {
+      const ended = end(of);
+      mayStore.resolve();
+      return ended;
+    });
+    const emitted = emit('stored late');
+    await signed.promise;
+    const { bytes } = await evidenceOf(service, tenant);
+    mayStore.resolve();
+    await emitted;
+    expect((await verdictOf(bytes)).receipts).toBe(1);
   });
 
   it('of many parts streams part by part, and goes on in any of them', async () => {

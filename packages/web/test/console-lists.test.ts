@@ -111,7 +111,7 @@ describe('a secret that is shown once', () => {
     return opened;
   };
   const secretOf = async (page: Page): Promise<string> => {
-    await page.waitForSelector('.secret', { timeout: 5_000 });
+    await page.waitForSelector('.secret');
     return (await page.textContent('.secret code')) ?? '';
   };
 

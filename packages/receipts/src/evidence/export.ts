@@ -38,7 +38,7 @@ import { type HashRange, hashLines, newestHead, type RoomStream, streamOf } from
 import { placeOf, sweepRoom } from './sweep.ts';
 
 /** Services that exports need. */
-export interface ExportServices extends Pick<TermsContext, 'clock' | 'config'> {
+export interface ExportServices extends Pick<TermsContext, 'clock' | 'config' | 'unstored'> {
   readonly store: TermsContext['store'] & { readonly tenants: TenantStore; readonly streams: StreamStore };
   readonly log: AnchorLog;
   readonly issuer: OwnIssuer;
@@ -74,7 +74,7 @@ export interface ExportContents {
 
 /** Time for which the same bundle can be downloaded again, in seconds. */
 const RESUMABLE = 86_400;
-/** Milliseconds after the end of a second until everything issued in it has been stored. */
+/** Milliseconds after the end of a second until everything that other processes issued in it has been stored. */
 const SETTLE_MS = 250;
 
 /**
@@ -89,7 +89,7 @@ export async function makeExport(
   const { store, issuer, log, clock } = services;
   const published = trustNow(services);
   const newest = await newestHead(services, tenant, requested);
-  const asOf = await endOfSecond(requested, clock);
+  const asOf = await endOfSecond(services, tenant, requested);
   const window = roomWindow(requested, asOf);
   await sweepRoom(services, tenant, asOf);
   const { anchoredSize, treeSize, origin } = await log.status();
@@ -127,12 +127,20 @@ export async function makeExport(
   return { row, contents, layout, manifest: read(manifest) };
 }
 
-/** The current second (Unix). For a period that reaches up to now, it waits first until the period's receipts are stored. */
-async function endOfSecond({ to }: RequestedPeriod, clock: () => number): Promise<number> {
+/** The second (Unix) that ends the period at the latest. For a period that reaches up to now, it waits until the period's receipts are stored. */
+async function endOfSecond(
+  { clock, unstored }: Pick<ExportServices, 'clock' | 'unstored'>,
+  tenant: string,
+  { to }: RequestedPeriod,
+): Promise<number> {
   const now = clock();
-  const next = Math.floor(now / 1000) + 1;
-  if (to === null || to > next - 2) await setTimeout(next * 1000 - now + SETTLE_MS);
-  return Math.floor(clock() / 1000);
+  const second = Math.floor(now / 1000);
+  if (to !== null && to < second) return second;
+  const next = second + 1;
+  await setTimeout(next * 1000 - now + SETTLE_MS);
+  await unstored.end(tenant);
+  // A clock that was set back meanwhile would have the export's own receipt in the period.
+  return Math.min(next, Math.floor(clock() / 1000));
 }
 
 /** Finds an earlier export, to write it again; null if there is none with this manifest any more. */

@@ -30,6 +30,7 @@ import {
   settlementReceipts,
   signDailyHeads,
   sweepRooms,
+  Unstored,
 } from '@tallystick/receipts';
 import type { Logger } from 'pino';
 import { type Config, urlsOf } from '../config/config.ts';
@@ -417,6 +418,7 @@ async function openAll(
       ladder = later;
     },
     mutex,
+    unstored: new Unstored(),
     verificationQueue,
     measure,
     ready,

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
 /** What every route that mints uses of the service. */
 export type MintNeeds = Pick<
   Services,
-  'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'callers' | 'mutex' | 'log' | 'payments'
+  'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'callers' | 'mutex' | 'unstored' | 'log' | 'payments'
 >;
 
 /** Request headers of every route that mints, for the reference. */
