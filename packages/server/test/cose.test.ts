@@ -15,7 +15,7 @@ const COSE = { 'content-type': 'application/cose' };
 /** Reads CBOR with the tag of a COSE_Sign1. */
 const read = (bytes: Uint8Array): unknown => decode(bytes, { useMaps: true, tags: Tagged.preserve(18) });
 
-/** Makes a Signed Statement with another implementation, under a fresh did:key. @param issuer that one, if absent */
+/** Makes a Signed Statement with another implementation, under a fresh did:key. @param issuer of the statement; by default that did:key */
 async function statement(issuer?: string): Promise<Uint8Array> {
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
   const { x = '' } = await exportJWK(publicKey);

@@ -22,7 +22,7 @@ import {
 /** A tool call of the answer. */
 interface ToolCall {
   readonly id: string;
-  /** Its arguments so far. */
+  /** The text of the call's arguments so far. */
   text: string;
   state: 'new' | 'open' | 'closed';
 }

@@ -2,13 +2,13 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { Listing } from '../listing.ts';
 import { Problem } from './states.tsx';
 
-/** Reads the next page of a list, as long as there is one; why it could not be read stands above. */
+/** The button that reads the next page of a list, where there is one, below the problem that the last attempt met. */
 export function More({
   of: { more, busy, olderProblem },
   children,
 }: {
   readonly of: Pick<Listing<unknown>, 'more' | 'busy' | 'olderProblem'>;
-  /** What the button says: `Show older calls`. */
+  /** The button's text, such as `Show older calls`. */
   readonly children: ComponentChildren;
 }): JSX.Element | null {
   if (more === null) return null;
