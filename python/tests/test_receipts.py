@@ -286,5 +286,6 @@ def test_the_command_line_verifies_what_is_signed_here(tmp_path: Path) -> None:
 
 
 def test_corrections_pass_over_what_is_no_json() -> None:
-    documents: list[Any] = ["not json", b"\xff", '{"a":1,"a":2}', "\ud800", {"a": float("nan")}, object()]
+    documents: list[Any] = ["not json", b"\xff", '{"a":1,"a":2}', "\ud800"]
+    documents += [{"a": float("nan")}, object()]
     assert verify_corrections(documents) == []
