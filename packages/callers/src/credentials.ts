@@ -97,7 +97,7 @@ const REFUSALS: Readonly<
     missing: 'This needs an API key: send it as Authorization: Bearer k_….',
     other: (id, grant) => {
       if (grant === 'calls') return invalid(`${id} was made by a DID: it pays for calls, and can’t anchor.`);
-      const opens = grant === 'partner' ? 'the pilots' : '/tenants/{id}/ only';
+      const opens = grant === 'partner' ? 'the pilots' : 'what is its tenant’s';
       return invalid(`${id} is a ${grant} key: it opens ${opens}, and can neither anchor nor pay.`);
     },
   },

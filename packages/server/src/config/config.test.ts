@@ -243,10 +243,17 @@ describe('faults', () => {
     ['TALLY_TRUSTED_PROXIES', '1.2.3.4/8/8', /malformed/],
     ['TALLY_MAX_BODY_BYTES', '10', /from 1024/],
     ['TALLY_TRUSTED_PROXIES', 'unix', /holds unix, but HOST is no Unix socket/],
+    ['TALLY_DATADIR', '/srv/tally', /^TALLY_DATADIR is not a setting; did you mean TALLY_DATA_DIR\?$/],
+    ['TALLY_TRUSTED_PROXYS', '10.0.0.0/8', /did you mean TALLY_TRUSTED_PROXIES\?$/],
     ['HOST', 'unix:relative.sock', /malformed/],
     ['TALLY_SOCKET_MODE', '888', /malformed/],
   ])('%s=%s', (name, value, expected) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it('are not variables of clients, of Kubernetes for a service of that name, or empty ones', () => {
+    const others = { TALLY_URL: 'x', TALLY_HOME: 'x', TALLY_API_KEY: 'x', TALLY_PORT: 'tcp://10.0.0.1:80' };
+    expect(faultsOf({ ...others, TALLY_SERVICE_HOST: '10.0.0.1', TALLY_DATADIR: '' })).toEqual([]);
   });
 
   it('a database that is waited for no longer than it may take', () => {
@@ -295,6 +302,13 @@ describe('production', () => {
       },
       log: { origin: 'api.acme.test', originDerived: false, periodSeconds: 3600 },
     });
+  });
+
+  it.each(['0.0.0.0/0', '10.0.0.0/8, ::/0'])('trusts not everybody as a proxy: %s', (proxies) => {
+    expect(readConfig({ TALLY_TRUSTED_PROXIES: proxies }).trustedProxies).not.toEqual([]);
+    expect(faultsOf({ ...production, TALLY_TRUSTED_PROXIES: proxies })).toEqual([
+      expect.stringMatching(/^TALLY_TRUSTED_PROXIES holds every address there is/),
+    ]);
   });
 
   it('names everything that is not, with an example', () => {

@@ -194,7 +194,7 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
       10_000_000_000,
     ),
     processLeaseSeconds: read.integer('TALLY_PROCESS_LEASE_SECONDS', 15, 1, 30),
-    trustedProxies: readProxies(read, host),
+    trustedProxies: readProxies(read, host, production),
     logLevel: read.oneOf('TALLY_LOG_LEVEL', LOG_LEVELS, production ? 'info' : 'warn'),
     maxBodyBytes: read.integer('TALLY_MAX_BODY_BYTES', 1_048_576, 1_024, 1_073_741_824),
     mcpHosts: read.list('TALLY_MCP_HOSTS', parseHostname, 'tally.internal,chat.example.com'),
@@ -232,7 +232,7 @@ function readSocketMode(read: EnvReader): number {
   );
 }
 
-function readProxies(read: EnvReader, host: string): readonly TrustedProxy[] {
+function readProxies(read: EnvReader, host: string, production: boolean): readonly TrustedProxy[] {
   const name = 'TALLY_TRUSTED_PROXIES';
   const proxies = read.list(
     name,
@@ -241,6 +241,9 @@ function readProxies(read: EnvReader, host: string): readonly TrustedProxy[] {
   );
   if (proxies.includes(UNIX_SOCKET) && socketPathOf(host) === null)
     read.fault(name, 'holds unix, but HOST is no Unix socket', '10.0.0.0/8');
+  // Who is trusted may name another's address, which free quotas and limits are counted by.
+  if (production && proxies.some((proxy) => proxy !== UNIX_SOCKET && proxy.prefix === 0))
+    read.fault(name, 'holds every address there is; name those of the proxies alone', '10.0.0.0/8,fd00::/8');
   return proxies;
 }
 

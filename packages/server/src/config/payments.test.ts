@@ -57,6 +57,12 @@ describe('payments', () => {
     ]);
   });
 
+  it.each(['TALLY_TREASURY', 'TALLY_USDC'])('refuse a %s of zeros', (name) => {
+    expect(faultsOf({ ...production, ...told, [name]: `0x${'0'.repeat(40)}` })).toEqual([
+      expect.stringContaining(`${name} is the address of nobody`),
+    ]);
+  });
+
   it.each([
     ['production', production],
     ['another chain', chain],

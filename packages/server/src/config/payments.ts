@@ -31,8 +31,12 @@ export function readPayments(read: EnvReader, { production, chain }: Around): Pa
   const address = (name: string, example: string): string | null =>
     setting(name, example, () => {
       const text = read.optional(name, { pattern: /^0x[0-9a-fA-F]{40}$/, example });
-      if (text === null || isChecksummed(text)) return text;
-      read.fault(name, 'has a wrong checksum, so it may be mistyped; copy the address again', example);
+      if (text === null) return null;
+      if (!isChecksummed(text)) {
+        read.fault(name, 'has a wrong checksum, so it may be mistyped; copy the address again', example);
+      } else if (/^0x0+$/.test(text)) {
+        read.fault(name, 'is the address of nobody, from which nothing comes back', example);
+      } else return text;
       return null;
     });
   return {

@@ -58,7 +58,10 @@ export interface EnvReader {
   /** A URL that may carry credentials, as it was given: a secret. */
   secretUrl(name: string, isRight: (text: string) => boolean, rule: UrlRule): string | null;
   explicitSecretUrl(name: string, isRight: (text: string) => boolean, rule: UrlRule): string | null;
-  /** Adds a fault for each setting of the file that nothing has read. */
+  /**
+   * Adds a fault for each setting of the file that nothing has read, and for each variable of the environment that nothing has read
+   * and that is named almost like a setting: others of `TALLY_` may be a client's, or what Kubernetes sets for a service of that name.
+   */
   refuseUnread(): void;
 }
 
@@ -70,6 +73,14 @@ interface UrlRule {
 
 type Values = (name: string) => string | number | readonly string[] | null;
 type Shape = Omit<Setting, 'name' | 'required' | 'from' | 'given' | 'secret'>;
+
+/** Variables of the command line and of clients, and the one that names the configuration file. */
+const NOT_SETTINGS: ReadonlySet<string> = new Set([
+  'TALLY_API_KEY',
+  'TALLY_CONFIG',
+  'TALLY_HOME',
+  'TALLY_URL',
+]);
 
 export function reader(env: NodeJS.ProcessEnv, file: ConfigFile): EnvReader {
   const faults: string[] = [...file.faults];
@@ -262,10 +273,17 @@ export function reader(env: NodeJS.ProcessEnv, file: ConfigFile): EnvReader {
       return readSecretUrl(name, isRight, rule, true);
     },
     refuseUnread: () => {
+      const names = [...settings.keys()];
       for (const name of file.settings.keys()) {
         if (settings.has(name)) continue;
-        const near = suggest(name, [...settings.keys()]);
+        const near = suggest(name, names);
         fault(name, `is not a setting${near === undefined ? '' : `; did you mean ${near}?`}`);
+      }
+      for (const name of Object.keys(env)) {
+        if (!name.startsWith('TALLY_') || settings.has(name) || NOT_SETTINGS.has(name)) continue;
+        const near = suggest(name, names);
+        if (near !== undefined && inEnvironment(name) !== null)
+          fault(name, `is not a setting; did you mean ${near}?`);
       }
     },
   };
