@@ -28,6 +28,17 @@ const withOperator: Plugin = {
   },
 };
 
+/** An `import` at the head of a file takes Node's `http` from bundled-http.cjs, which says why; `import()` takes Node's own. */
+const withHttp: Plugin = {
+  name: 'with-http',
+  setup: (bundling) => {
+    const path = fileURLToPath(new URL('bundled-http.cjs', import.meta.url));
+    bundling.onResolve({ filter: /^(?:node:)?http$/ }, ({ kind }) =>
+      kind === 'import-statement' ? { path } : undefined,
+    );
+  },
+};
+
 if (bundledMain() === null) await makeBundle();
 
 async function makeBundle(): Promise<void> {
@@ -51,12 +62,12 @@ async function makeBundle(): Promise<void> {
     mainFields: ['module', 'main'],
     external: ['@tallystick/web/*', 'pkcs11js', 'pg-native'],
     banner: { js: REQUIRE },
-    plugins: [withOperator],
+    plugins: [withOperator, withHttp],
     logLevel: 'warning',
   });
   const sources = Object.keys(metafile.inputs)
     .filter((path) => !path.startsWith('node_modules/'))
-    .concat('package-lock.json')
+    .concat('package-lock.json', 'scripts/bundle.ts')
     .map((path) => sourceAt(path));
   const part = new URL(`.${LAST}.${process.pid}`, bundles);
   writeFileSync(part, JSON.stringify({ folder, sources } satisfies Bundle));
