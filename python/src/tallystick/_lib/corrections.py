@@ -106,9 +106,7 @@ def verify_corrections(
     """
     now = now or datetime.now(timezone.utc)
     known = issuers_in(trust, now)
-    given = [
-        one for document in documents if (one := _read(document, now, known)) is not None
-    ]
+    given = [one for document in documents if (one := _read(document, now, known)) is not None]
     links = [one for one in given if one.says is not None]
     receipts = [one for one in given if one.says is None]
     return [_judge(link, receipts, links) for link in links]
