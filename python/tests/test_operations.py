@@ -330,7 +330,8 @@ def corrected(given: Given) -> None:
 def anchor_proof(given: Given) -> None:
     anchored = given.client.wait_for_anchor(HASH)
     proof = parse_tlog_proof(given.client.get_anchor_proof(anchored["anchor_ref"]))
-    assert proof == parse_tlog_proof(given.client.get_anchor_proof(HASH))
+    # The log may grow between the two, and then they end at different checkpoints.
+    assert proof.index == parse_tlog_proof(given.client.get_anchor_proof(HASH)).index
 
 
 def submit_statement(given: Given) -> None:
