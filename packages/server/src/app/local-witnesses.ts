@@ -105,8 +105,10 @@ function writeLocalPolicy(dataDir: string, log: LogKey, witnesses: readonly Witn
     'quorum local',
   ];
   const path = join(dataDir, 'witness-policy.txt');
-  writeFileSync(`${path}.new`, `${lines.join('\n')}\n`);
-  renameSync(`${path}.new`, path);
+  // Two processes may start at once, so each has a new file of its own.
+  const temporary = `${path}.${randomUUID()}.new`;
+  writeFileSync(temporary, `${lines.join('\n')}\n`);
+  renameSync(temporary, path);
 }
 
 /** Writes a secret, down to the disk before it has its name: a crash leaves all of it or nothing. Keeps what another process wrote. */
