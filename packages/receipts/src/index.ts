@@ -4,7 +4,7 @@ export type { RequestedPeriod } from './evidence/room.ts';
 export { sweepRooms } from './evidence/sweep.ts';
 export type { Issued } from './issue.ts';
 export { issueTo, type ReceiptRequest, refuseUnpaid } from './issue-to.ts';
-export { anchorOf, isAnchored, placeReceipt, withAnchor, withMembers } from './key-effects.ts';
+export { anchorOf, isAnchored, placeReceipt, withAnchor } from './key-effects.ts';
 export type {
   ListedReceipt,
   ReceiptCount,
@@ -41,3 +41,4 @@ export {
   type VerificationQueue,
   type VerificationSlot,
 } from './verification-queue.ts';
+export { withMembers } from './with-members.ts';

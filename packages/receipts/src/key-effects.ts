@@ -1,19 +1,11 @@
 import { type ApiKey, acceptHashes, type Counting, countReceipt } from '@tallystick/callers';
-import {
-  canonicalize,
-  copyJson,
-  type JsonObject,
-  parseJson,
-  TallyError,
-  termsOf,
-  utf8,
-} from '@tallystick/core';
+import { copyJson, type JsonObject, parseJson, TallyError, termsOf, utf8 } from '@tallystick/core';
 import type { Received } from '@tallystick/kit';
 import { tenantAccount } from '@tallystick/ledger';
 import type { AnchorLog, AnchorResult } from '@tallystick/log';
 import { hashOf } from './hash-of.ts';
 import type { Terms } from './issue.ts';
-import { memberTexts } from './member-texts.ts';
+import { withMembers } from './with-members.ts';
 
 type Placing = Pick<Counting, 'log' | 'clock'>;
 type Context = Counting & { readonly log: Pick<AnchorLog, 'accept' | 'find' | 'resolve'> };
@@ -106,12 +98,4 @@ export function withAnchor(receipt: string, result: AnchorResult): string {
   const carries = Object.hasOwn(parseJson(utf8(receipt)) as JsonObject, 'anchor_ref');
   if (!carries || !('merkle_root' in result)) return receipt;
   return withMembers(receipt, { anchor_ref: result.anchor_ref, anchor: copyJson(result) });
-}
-
-/** A receipt's JCS text with unsigned members set (spec/receipts.md). */
-export function withMembers(receipt: string, members: JsonObject): string {
-  const texts = memberTexts(receipt);
-  for (const [name, value] of Object.entries(members)) texts.set(name, canonicalize(value));
-  const sorted = [...texts].sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([name, text]) => `"${name}":${text}`).join(',')}}`;
 }

@@ -1,20 +1,31 @@
+import { canonicalize, type JsonObject } from '@tallystick/core';
+
 const QUOTE = 34;
 const COMMA = 44;
 const BACKSLASH = 92;
 
 /**
- * The members of a JSON object, each as the text of its value, in their order. Spares parsing the values.
+ * A JSON object's canonical text with members set. Spares parsing it.
  * @param jcs of a receipt, whose names need no escapes
  */
-export function memberTexts(jcs: string): Map<string, string> {
-  const texts = new Map<string, string>();
-  for (let at = 1; at < jcs.length - 1; ) {
+export function withMembers(jcs: string, members: JsonObject): string {
+  let text = jcs;
+  for (const [name, value] of Object.entries(members)) text = withMember(text, name, canonicalize(value));
+  return text;
+}
+
+function withMember(jcs: string, name: string, value: string): string {
+  const member = `"${name}":${value}`;
+  let at = 1;
+  while (at < jcs.length - 1) {
     const nameEnd = jcs.indexOf('"', at + 1);
+    const found = jcs.slice(at + 1, nameEnd);
+    if (found > name) return `${jcs.slice(0, at)}${member},${jcs.slice(at)}`;
     const end = endOfValue(jcs, nameEnd + 2);
-    texts.set(jcs.slice(at + 1, nameEnd), jcs.slice(nameEnd + 2, end));
+    if (found === name) return jcs.slice(0, at) + member + jcs.slice(end);
     at = end + 1;
   }
-  return texts;
+  return `${jcs.slice(0, -1)}${jcs.length > 2 ? ',' : ''}${member}}`;
 }
 
 /** Where the comma behind a value stands, or the brace that ends the object. */
