@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@tallystick/core';
 import { encodeFunctionData, getAddress, hexToBytes, keccak256 } from 'viem/utils';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { devAccount, devSecretKey } from '../../chain/src/token/dev-accounts.ts';
 import { DEV_USDC } from '../../chain/src/token/dev-token.ts';
 import { openTokenChain } from '../../chain/src/token/token.ts';
@@ -97,11 +97,15 @@ async function aside(account = 'withdrawals'): Promise<bigint> {
 }
 
 /** A transaction of the treasury's own hand. */
-async function byHand(nonce: number, amount: bigint): Promise<string> {
+async function byHand(
+  nonce: number,
+  amount: bigint,
+  to: string = devAccount('bob').address,
+): Promise<string> {
   const data = encodeFunctionData({
     abi: USDC_ABI,
     functionName: 'transfer',
-    args: [getAddress(devAccount('bob').address), amount],
+    args: [getAddress(to), amount],
   });
   const fees = { gas: 100_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n };
   const raw = await devAccount('treasury').signTransaction({
@@ -370,6 +374,20 @@ describe('reconciling', () => {
     const next = await openTreasuryCommands(moved.config, moved.services.store);
     expect(await next.reconcile()).toMatchObject({ differences: [], treasuries: { length: 2 } });
     await moved.services.close();
+  });
+
+  it('takes what an earlier treasury sends to the next one for nobody’s payment', async () => {
+    const treasury = devAccount('facilitator').address;
+    const env = { TALLY_DATA_DIR: service.config.dataDir, TALLY_TREASURY: treasury };
+    const moved = await startPaidService(chain, { env });
+    onTestFinished(() => moved.services.close());
+    await byHand(await wallet.nonceAt(wallet.address, 'latest'), 40_000_000n, treasury);
+    await watch(moved);
+    expect(await holds(treasury)).toBeGreaterThanOrEqual(40_000_000n);
+    const { store } = moved.services;
+    expect(await collect(store.treasury.listPayouts({ kind: 'refund' }))).toEqual([]);
+    const next = await openTreasuryCommands(moved.config, store);
+    expect(await next.reconcile()).toMatchObject({ differences: [], pending: 0n });
   });
 
   it('counts what is not confirmed yet as pending', async () => {

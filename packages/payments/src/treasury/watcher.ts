@@ -106,8 +106,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
   async function transfersBetween(fromBlock: number, to: Block): Promise<TransferRow[]> {
     const seenAt = Math.floor(clock() / 1000);
     const found: TransferRow[] = [];
+    // What a treasury sends to itself, or an earlier one to this one, nobody has paid.
+    const own = new Set((await store.treasury.cursors(network)).map((one) => one.treasury));
     for await (const transfer of token.transfers({ to: treasury, fromBlock, toBlock: to.number })) {
-      if (transfer.from !== transfer.to) found.push(rowOf(network, transfer, seenAt));
+      if (!own.has(transfer.from)) found.push(rowOf(network, transfer, seenAt));
     }
     if ((await token.block(to.number))?.hash === to.hash) return found;
     throw new TallyError('chain_unavailable', 'The chain was reorganised while it was read.');
