@@ -48,6 +48,20 @@ describe.each(DATABASES)('a key bought with a transfer, on %s', (database) => {
     await expectBalancedBooks();
   });
 
+  it('is not to be had by a text with a zero byte: a transfer is to be refunded, a request refused', async () => {
+    await start({ database });
+    for (const memo of ['{"key":"\\u0000"}', '{"account":"\\u0000"}', 'account=key_\0x'])
+      expect(await settled(await sales.chain.pay(PRO, memo))).toMatchObject({ outcome: 'refund' });
+    for (const [path, body, field] of [
+      ['/v1/anchor/keys', { tier: 'pro', contact: '\0' }, 'contact'],
+      ['/v1/anchor/keys', { tier: 'pro', issuer_did: '\0' }, 'issuer_did'],
+      ['/v1/anchor/keys/quote', { tier: 'pro', renew: '\0' }, 'renew'],
+      ['/v1/balance/topup', { amount: '1', account: '\0' }, 'account'],
+    ] as const)
+      expectProblem(await sales.service.post(path, body), 'invalid_field', field);
+    await expectBalancedBooks();
+  });
+
   it('is posted to the domain, signed', async () => {
     await start({ database });
     await sales.chain.pay(10n * PRO, JSON.stringify({ tier: 'pro', contact: sales.hook.domain }));

@@ -37,6 +37,8 @@ describe('a memo', () => {
     '{"tier":1}',
     '{"tier":""}',
     '{"tier":"pro","tier":"scale"}',
+    'key=key_\0x',
+    '{"account":"\\u0000"}',
     '["tier"]',
     '{}',
     `tier=pro note=${'x'.repeat(2_048)}`,

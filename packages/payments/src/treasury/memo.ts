@@ -25,7 +25,10 @@ export function readMemo(bytes: Uint8Array | null): Memo {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, end)).trim();
     const fields = text.startsWith('{') ? fromJson(text) : fromPairs(text);
-    return fields === null || Object.keys(fields).length === 0 ? BROKEN : { kind: 'read', fields };
+    const values = Object.values(fields ?? {});
+    // PostgreSQL takes no zero byte: a transfer with one could not end.
+    if (fields === null || values.length === 0 || values.some((value) => value.includes('\0'))) return BROKEN;
+    return { kind: 'read', fields };
   } catch {
     return BROKEN;
   }

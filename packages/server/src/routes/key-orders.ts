@@ -88,10 +88,15 @@ function quote(services: Needs): Endpoint {
         description:
           'A did:key, or a did:svc of this service. The key is sealed to it when there is no contact.',
       }),
-      renew: z.string().max(64).optional().openapi({
-        description: 'The id of a key that is to be good for longer.',
-        example: 'key_4fmx07q2zk81ab9c',
-      }),
+      renew: z
+        .string()
+        .max(64)
+        .refine(...storable)
+        .optional()
+        .openapi({
+          description: 'The id of a key that is to be good for longer.',
+          example: 'key_4fmx07q2zk81ab9c',
+        }),
     }),
     example: { tier: 'pro', months: 12, contact: 'example.com' },
     answers: {

@@ -18,7 +18,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { moneySchema } from './compute-svc-shapes.ts';
 import { paymentsOff } from './quotes.ts';
-import { apiKeyIdText, evmAddress, timestamp, txHash, usdc } from './shapes.ts';
+import { apiKeyIdText, evmAddress, storable, timestamp, txHash, usdc } from './shapes.ts';
 
 type Needs = Pick<Services, 'store' | 'issuer' | 'callers' | 'payments' | 'keySales'>;
 
@@ -78,11 +78,13 @@ function key(services: Needs): Endpoint {
       contact: z
         .string()
         .max(320)
+        .refine(...storable)
         .optional()
         .openapi({ description: 'A note that is stored with the order.' }),
       issuer_did: z
         .string()
         .max(2048)
+        .refine(...storable)
         .optional()
         .openapi({ description: 'A note that is stored with the order.' }),
     }),
@@ -162,11 +164,16 @@ function topUp(services: Needs): Endpoint {
         pattern: String.raw`^\d+(\.\d+)?$`,
         example: '5.00',
       }),
-      account: z.string().max(2048).optional().openapi({
-        description:
-          'The id of an API key (`key_…`), or a DID. For a key made with `POST /v1/keys`, the account that pays for its calls is credited.',
-        example: 'key_4fmx07q2zk81ab9c',
-      }),
+      account: z
+        .string()
+        .max(2048)
+        .refine(...storable)
+        .optional()
+        .openapi({
+          description:
+            'The id of an API key (`key_…`), or a DID. For a key made with `POST /v1/keys`, the account that pays for its calls is credited.',
+          example: 'key_4fmx07q2zk81ab9c',
+        }),
     }),
     example: { amount: '5.00', account: 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp' },
     answers: {
