@@ -64,11 +64,15 @@ const means = (with_: Wallet = wallet) => ({
 });
 
 /** A withdrawal to an address of its own, which holds nothing yet. */
-async function request(amount: bigint): Promise<PayoutRow> {
+async function request(
+  amount: bigint,
+  place: Partial<Pick<PayoutRow, 'network' | 'address'>> = {},
+): Promise<PayoutRow> {
   return requestWithdrawal(service.services.store, {
     did: DID,
     network: NETWORK,
     address: `0x${toHex(randomBytes(20))}`,
+    ...place,
     amount,
     minimum: USDC,
     idempotency: undefined,
@@ -244,6 +248,33 @@ describe('a payout', () => {
     await desk.pay([payout]);
     await followed();
     expect(await holds(payout.address)).toBe(2_000_000n);
+    await expectBooksOfChain();
+  });
+
+  it('that the chain would refuse keeps none of those behind it from being paid', async () => {
+    const refused = await request(2n * USDC, { address: `0x${'0'.repeat(40)}` });
+    const good = await request(3n * USDC);
+    const outcomes = await desk.pay([refused, good]);
+    expect(outcomes).toEqual([
+      { id: refused.id, txHash: null, problem: expect.stringMatching(/eth_estimateGas.*[^.]$/) },
+      { id: good.id, txHash: expect.stringMatching(/^0x/), problem: null },
+    ]);
+    await followed();
+    expect(await holds(good.address)).toBe(3_000_000n);
+    expect(await stored(refused)).toMatchObject({ state: 'waiting', nonce: null });
+    await expectBooksOfChain();
+  });
+
+  it('is paid on its own network alone, and booked by none of another’s transactions', async () => {
+    const elsewhere = await request(2n * USDC, { network: 'eip155:84532' });
+    const [outcome] = await desk.pay([elsewhere]);
+    expect(outcome).toMatchObject({ txHash: null, problem: expect.stringContaining('eip155:84532') });
+    expect(await stored(elsewhere)).toMatchObject({ state: 'waiting', nonce: null });
+    expect(await holds(elsewhere.address)).toBe(0n);
+    const same = { ...elsewhere, address: devAccount('bob').address.toLowerCase() };
+    const tx = await byHand(await wallet.nonceAt(wallet.address, 'latest'), 2_000_000n);
+    await expect(desk.bookPaid(same, tx)).rejects.toMatchObject({ code: 'invalid_field' });
+    await desk.bookOwn(tx);
     await expectBooksOfChain();
   });
 

@@ -14,7 +14,7 @@ export interface PayoutDependencies {
   readonly clock: () => number;
 }
 
-/** What became of a payout: `problem` is null where its transaction is under way. */
+/** What became of a payout: `problem` is null where its transaction is under way, else text without a full stop. */
 export interface PayOutcome {
   readonly id: string;
   readonly txHash: string | null;
@@ -27,7 +27,8 @@ const PATIENCE = 60;
 /**
  * Pays out what an operator has approved: one transaction each, stored before it is sent. A payout is signed with one
  * nonce alone until the chain has used that nonce up for good, so each is paid once, however often and by however many
- * processes this is run. Payouts that are under way already are sent again.
+ * processes this is run. Payouts that are under way already are sent again. One that cannot be sent has a `problem`, and
+ * does not keep the others from being paid.
  * @throws invalid_field where the key is not the treasury's; insufficient_balance; unavailable for a payout that has
  * ended
  */
@@ -46,10 +47,24 @@ export async function payOut(
     );
   }
   const underWay = await store.treasury.payoutsUnderWay(token.network);
-  await requireFunds(dependencies, [...payouts.filter(({ state }) => state === 'waiting'), ...underWay]);
+  const waiting = payouts.filter(({ state, network }) => state === 'waiting' && network === token.network);
+  await requireFunds(dependencies, [...waiting, ...underWay]);
   const outcomes: PayOutcome[] = [];
-  for (const payout of payouts) outcomes.push(await payOne(dependencies, payout.id));
+  for (const payout of payouts) outcomes.push(await tryOne(dependencies, payout));
   return outcomes;
+}
+
+async function tryOne(dependencies: PayoutDependencies, { id, network }: PayoutRow): Promise<PayOutcome> {
+  const own = dependencies.token.network;
+  if (network !== own)
+    return { id, txHash: null, problem: `it is to be paid on ${network}, and this service pays on ${own}` };
+  try {
+    return await payOne(dependencies, id);
+  } catch (error) {
+    // The node may refuse this transfer alone, such as one to an address that USDC blocks.
+    if (!(error instanceof TallyError && error.code === 'chain_unavailable')) throw error;
+    return { id, txHash: null, problem: error.message.replace(/\.$/, '') };
+  }
 }
 
 async function requireFunds(

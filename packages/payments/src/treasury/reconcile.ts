@@ -163,7 +163,8 @@ export async function bookPaid(
     (one) => one.txHash === txHash && one.kind === 'unposted_transfer' && one.onChain === -payout.amount,
   );
   const moved = { from: treasury, to: payout.address, amount: payout.amount };
-  if (!isUnknown || (await token.settled(txHash, moved)) !== 'confirmed') {
+  const isHere = payout.network === token.network;
+  if (!isHere || !isUnknown || (await token.settled(txHash, moved)) !== 'confirmed') {
     throw new TallyError(
       'invalid_field',
       `That transaction did not pay ${payout.id}, or is already booked.`,
