@@ -315,6 +315,28 @@ describe('a payout', () => {
     expect(await holds(payout.address)).toBe(2_000_000n);
   });
 
+  it('is not paid again from books that lack it, though its transaction is not confirmed yet', async () => {
+    const payout = await request(2n * USDC);
+    const backup = join(service.config.dataDir, 'backup.db');
+    await service.services.store.backup(backup);
+    await desk.pay([payout]);
+    while ((await holds(payout.address)) === 0n);
+    const restored = await openSqliteStore(backup);
+    onTestFinished(() => restored.close());
+    const { config } = service;
+    const treasuryKeyFile = join(config.dataDir, 'treasury.key');
+    const patient = {
+      ...config,
+      payments: { ...config.payments, confirmations: 3 },
+      sales: { ...config.sales, treasuryKeyFile },
+    };
+    const later = await openTreasuryCommands(patient, restored);
+    await expect(later.pay([payout])).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await later.reconcile()).toMatchObject({ differences: [], pending: -2_000_000n });
+    expect(await restored.treasury.payout(payout.id)).toMatchObject({ state: 'waiting', nonce: null });
+    expect(await holds(payout.address)).toBe(2_000_000n);
+  });
+
   it('that is rejected goes back to its balance, once', async () => {
     const { store } = service.services;
     const payout = await request(2n * USDC);

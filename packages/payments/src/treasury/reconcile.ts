@@ -27,6 +27,8 @@ export interface Reconciliation {
   readonly onChain: bigint;
   readonly inLedger: bigint;
   readonly pending: bigint;
+  /** Pending transactions that moved money out and are of no payout. */
+  readonly unknownPayments: readonly string[];
   readonly transfers: number;
   readonly postings: number;
   readonly differences: readonly Difference[];
@@ -63,14 +65,18 @@ export async function reconcile({ store, token, treasury }: ReconcileDependencie
 
   const differences: Difference[] = [];
   let pending = 0n;
+  const unknownPayments: string[] = [];
   const openings = watched.map(({ address }) => openingId(network, address));
   let inLedger = take(postings, openings).amount;
   for (const move of moved.values()) {
     const { names, amount } = take(postings, namesOf(network, move, payouts));
     inLedger += amount;
-    const isPending = move.height > head.number - token.confirmations + 1 || underWay.has(move.txHash);
-    if (names.length === 0 && isPending) pending += move.amount;
-    else if (amount !== move.amount) differences.push(differs(move, names, amount));
+    const isUnderWay = underWay.has(move.txHash);
+    const isPending = move.height > head.number - token.confirmations + 1 || isUnderWay;
+    if (names.length === 0 && isPending) {
+      pending += move.amount;
+      if (move.amount < 0n && !isUnderWay) unknownPayments.push(move.txHash);
+    } else if (amount !== move.amount) differences.push(differs(move, names, amount));
   }
   for (const [posting, amount] of postings) {
     inLedger += amount;
@@ -85,7 +91,8 @@ export async function reconcile({ store, token, treasury }: ReconcileDependencie
   if (differences.length === 0 && inLedger + pending !== onChain)
     differences.push({ kind: 'balance_differs', txHash: null, posting: null, onChain, inLedger });
   const treasuries = watched.map(({ address }) => address);
-  return { network, treasuries, block: head.number, onChain, inLedger, pending, ...read, differences };
+  const sums = { onChain, inLedger, pending };
+  return { network, treasuries, block: head.number, ...sums, unknownPayments, ...read, differences };
 }
 
 /** Every watched address with the first block that counts; an address that is not watched yet counts from now on. */
@@ -132,17 +139,18 @@ export async function bookOwn(
 }
 
 /**
- * Refuses to pay out while the treasury has made a payment that the books lack: after restoring a backup, it could be
- * paid twice.
+ * Refuses to pay out while the treasury has made a payment that the books lack, confirmed or not: after restoring a
+ * backup, or with a standby that lacks the newest rows, it could be paid twice.
  * @throws unavailable
  */
 export async function requireKnownPayments(dependencies: ReconcileDependencies): Promise<void> {
-  const { differences } = await reconcile(dependencies);
-  const unknown = differences.find(({ kind, onChain }) => kind === 'unposted_transfer' && onChain < 0n);
+  const { differences, unknownPayments } = await reconcile(dependencies);
+  const unposted = differences.find(({ kind, onChain }) => kind === 'unposted_transfer' && onChain < 0n);
+  const unknown = unposted?.txHash ?? unknownPayments[0];
   if (unknown === undefined) return;
   throw new TallyError(
     'unavailable',
-    `The treasury has paid out in ${unknown.txHash ?? 'a transaction'} that is not in the books. Were they restored from a backup? Nothing was sent. If you made the transfer yourself: tally ledger reconcile --own <tx>.`,
+    `The treasury has paid out in ${unknown} that is not in the books. Were they restored from a backup? Nothing was sent. If you made the transfer yourself: tally ledger reconcile --own <tx>.`,
   );
 }
 
