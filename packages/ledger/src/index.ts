@@ -23,7 +23,7 @@ export type {
   UsageRow,
 } from './ledger-store.ts';
 export { LOW_BALANCE_HEADER, showLowBalance } from './low-balance.ts';
-export { leaderboard, registerMember, verifyMember } from './members/members.ts';
+export { isDidOfSomebody, leaderboard, registerMember, verifyMember } from './members/members.ts';
 export { type MemberTier, SPREAD_PERCENT, tierOf } from './members/tiers.ts';
 export { formatUsdc, NANO_PER_USDC, parseUsdc } from './money.ts';
 export { openProcessLease, type ProcessLease, returnHoldsOfTheDead } from './process-lease.ts';

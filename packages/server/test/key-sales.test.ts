@@ -148,6 +148,18 @@ describe('every transfer ends in one way', () => {
       'account=key_0000000000000000',
       { outcome: 'refund', reason: 'unknown_account' },
     ],
+    [
+      'the account of nobody',
+      PRO,
+      'account=did:svc:anonymous',
+      { outcome: 'refund', reason: 'unknown_account' },
+    ],
+    [
+      'the account of a DID that was cut',
+      PRO,
+      `account=${DID.slice(0, -1)}`,
+      { outcome: 'refund', reason: 'unknown_account' },
+    ],
     ['the renewal of no key', PRO, 'key=key_0000000000000000', { outcome: 'refund', reason: 'unknown_key' }],
   ])('%s', async (_what, amount, memo, expected) => {
     await start();

@@ -86,6 +86,17 @@ function memberDocument(member: Member): MemberDocument {
 /** The DID that receipts name where a caller names none. */
 const ANONYMOUS = 'did:svc:anonymous';
 
+/** Whether a DID can be somebody's. That of nobody is none, nor a did:key without a key in it. */
+export function isDidOfSomebody(did: string): boolean {
+  try {
+    assertDidOfSomebody(did);
+    return true;
+  } catch (error) {
+    if (error instanceof TallyError) return false;
+    throw error;
+  }
+}
+
 /** @throws invalid_did for a DID that nobody can prove to be theirs */
 function assertDidOfSomebody(did: string): void {
   try {

@@ -1,5 +1,5 @@
 import { type ApiKeyStore, accountToCredit } from '@tallystick/callers';
-import { fromHex, isDid } from '@tallystick/core';
+import { fromHex } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
 import type { Entry, NanoUsdc } from '@tallystick/ledger';
 import { callerAccount, REVENUE } from '@tallystick/ledger';
@@ -183,7 +183,7 @@ export function createDecide(dependencies: DecisionDependencies): Decide {
   }
 
   async function topUp(transfer: TransferRow, who: string, now: number): Promise<PartialOutcome> {
-    const account = isDid(who) ? callerAccount(who) : await accountToCredit(store.apiKeys, who);
+    const account = await accountToCredit(store.apiKeys, who);
     if (account === null) return refund(transfer, 'unknown_account', now);
     return {
       outcome: 'top_up',

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { AGENT_HEADERS, accountToCredit, CALLER_ERRORS } from '@tallystick/callers';
-import { formatTimestamp, isDid, type JsonValue, TallyError } from '@tallystick/core';
+import { formatTimestamp, type JsonValue, TallyError } from '@tallystick/core';
 import { money } from '@tallystick/inference';
 import { type ReceivedBody, requestHash } from '@tallystick/kit';
-import { callerAccount, DEVELOPMENT, formatUsdc, parseUsdc, REVENUE } from '@tallystick/ledger';
+import { DEVELOPMENT, formatUsdc, parseUsdc, REVENUE } from '@tallystick/ledger';
 import {
   NANO_PER_BASE_UNIT,
   type PaymentResult,
@@ -246,11 +246,11 @@ async function accountOf(
       },
     );
   }
-  const account = isDid(named) ? callerAccount(named) : await accountToCredit(store.apiKeys, named);
+  const account = await accountToCredit(store.apiKeys, named);
   if (account !== null) return account;
   throw new TallyError(
     'invalid_field',
-    'An account must be a DID, or the id of an API key (key_…) that is not revoked and pays for calls.',
+    'An account must be a DID that somebody can prove, or the id of an API key (key_…) that is not revoked and pays for calls.',
     { field: 'account' },
   );
 }
