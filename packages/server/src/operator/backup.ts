@@ -29,7 +29,7 @@ export async function backup(
     );
 }
 
-/** Refuses a backup without a database, over an existing file, or over the database itself. */
+/** Refuses a backup without a database, over what exists and is not to be replaced, or over the database itself. */
 function assertTarget(config: Config, file: string, force: boolean): void {
   const { database } = config;
   requireDatabase(config);
@@ -38,7 +38,13 @@ function assertTarget(config: Config, file: string, force: boolean): void {
     if ([live, `${live}-wal`, `${live}-shm`].includes(real(file)))
       throw new UsageError(`${file} is the database in use; choose another file.`);
   }
-  if (existsSync(file) && !force)
+  if (!existsSync(file)) return;
+  // PostgreSQL's copy is a folder: a folder of copies, or the data of a server, would be deleted with all that is in it.
+  if (database.kind === 'postgres' && !existsSync(join(file, 'backup_label')))
+    throw new UsageError(
+      `${file} already exists, is no base backup, and was left unchanged. Choose another name.`,
+    );
+  if (!force)
     throw new UsageError(
       `${file} already exists and was left unchanged. Choose another name, or replace it with --force.`,
     );

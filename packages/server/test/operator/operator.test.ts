@@ -137,6 +137,22 @@ describe('on the data of a running service', () => {
   });
 });
 
+test('a backup of PostgreSQL replaces a folder only if that is a base backup', async () => {
+  const env = { TALLY_DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' };
+  mkdirSync(at('copies/monday'), { recursive: true });
+  writeFileSync(at('copies/monday/backup_label'), 'precious');
+  for (const force of [[], ['--force']])
+    expect(await tally(['backup', at('copies'), ...force], { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is no base backup'),
+    });
+  expect(readFileSync(at('copies/monday/backup_label'), 'utf8')).toBe('precious');
+  expect(await tally(['backup', at('copies/monday')], { env })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--force'),
+  });
+});
+
 describe('with the root kept offline and a passphrase', () => {
   const env = { TALLY_DATA_DIR: at('offline'), TALLY_KEYRING_PASSPHRASE_FILE: at('passphrase') };
   const operator = (args: readonly string[], more: Record<string, string> = {}): Promise<Ran> =>
