@@ -287,6 +287,16 @@ describe('a withdrawal', () => {
     expect((await asDid('GET', '/v1/balance')).json).toMatchObject({ balance: { usdc: '5.000000000' } });
   });
 
+  it('to an earlier treasury is refused, since that is the service’s own money still', async () => {
+    const first = await startPaidService(chain);
+    onTestFinished(() => first.close());
+    const env = { TALLY_DATA_DIR: first.config.dataDir, TALLY_TREASURY: chain.token.accounts.facilitator };
+    service = await startPaidService(chain, { env });
+    await credit(5n * USDC);
+    expectProblem(await withdraw('2', {}, chain.treasury), 'invalid_field', 'address');
+    expect((await asDid('GET', '/v1/balance')).json).toMatchObject({ balance: { usdc: '5.000000000' } });
+  });
+
   it('needs the DID’s signature', async () => {
     service = await startPaidService(chain);
     await credit(5n * USDC);

@@ -316,11 +316,12 @@ function withdraw(services: Needs): Endpoint {
     async handle(call) {
       const did = await provedDid(services, call);
       const { token, treasury } = requireMoney(services);
+      const watched = (await store.treasury.cursors(token.network)).map((one) => one.treasury);
       const now = clock();
       const request = await requestWithdrawal(store, {
         did,
         network: token.network,
-        address: await payable(call.body.address, [treasury, token.usdc]),
+        address: await payable(call.body.address, [treasury, token.usdc, ...watched]),
         amount: parseUsdc(call.body.amount),
         minimum: config.sales.minWithdrawal,
         idempotency: idempotencyClaim(call.incoming, {
