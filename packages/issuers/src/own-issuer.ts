@@ -10,7 +10,10 @@ import { keyIdOf, noRemoteKeys, type OpenRemoteKey } from './remote/remote-key.t
 export interface OwnIssuer {
   readonly did: string;
   readonly keyring: Keyring;
-  /** The signer of a purpose's active key. @throws unavailable when the keyring holds none */
+  /**
+   * The signer of a purpose's active key. Where a key that is elsewhere can't be reached, `sign` rejects with an `unavailable` that
+   * strangers may read: only its cause says which key it is, and why. @throws unavailable when the keyring holds none
+   */
   signer(purpose: KeyPurpose): Signer;
   /** The signer of second signatures of pq receipts; null while they are off. */
   pqSigner(): PqSigner | null;
@@ -52,7 +55,7 @@ export async function openOwnIssuer(
     signer(purpose) {
       let signer = signers.get(purpose);
       if (signer === undefined) {
-        signer = signerFor(keyring, purpose);
+        signer = withoutPlace(signerFor(keyring, purpose), purpose);
         signers.set(purpose, signer);
       }
       return signer;
@@ -68,6 +71,25 @@ export async function openOwnIssuer(
       version = current;
       signers.clear();
       return true;
+    },
+  };
+}
+
+/** The signer, whose errors go to callers of the service without the name of the key and the paths of its credentials. */
+function withoutPlace(signer: Signer, purpose: KeyPurpose): Signer {
+  return {
+    ...signer,
+    async sign(message) {
+      try {
+        return await signer.sign(message);
+      } catch (cause) {
+        if (!(cause instanceof TallyError) || cause.code !== 'unavailable') throw cause;
+        throw new TallyError(
+          'unavailable',
+          `The service’s ${purpose} key can’t sign at the moment. Try again later.`,
+          { cause },
+        );
+      }
     },
   };
 }

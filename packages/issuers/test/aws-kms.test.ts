@@ -183,6 +183,24 @@ describe('errors', () => {
     expect(JSON.stringify(failures)).not.toMatch(/hunter2|wJalr|AQID/);
   });
 
+  it('tell a caller of the service neither the key nor where its credentials are', async () => {
+    const path = join(folder, 'told.json');
+    const openRemoteKey = opener();
+    const local = { ...(await createKeyring('acme', Date.now())), openRemoteKey };
+    writeKeyring(path, await rotateKey(local, 'receipt', Date.now(), { remote: ONE }), null);
+    const issuer = await openOwnIssuer(path, null, null, { openRemoteKey });
+    kms.fail({ status: 400, type: 'AccessDeniedException' });
+    const error: unknown = await issuer
+      .signer('receipt')
+      .sign(message)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      message: 'The service’s receipt key can’t sign at the moment. Try again later.',
+      cause: { message: `AWS KMS does not serve the key ${ONE} at the moment (AccessDeniedException).` },
+    });
+  });
+
   it('say how much KMS signs', async () => {
     expect(await opener()(ONE).sign(new Uint8Array(4_096))).toHaveLength(64);
     expect(await failureOf(opener()(ONE).sign(new Uint8Array(4_097)))).toMatchObject({
