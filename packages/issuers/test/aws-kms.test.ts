@@ -243,30 +243,47 @@ describe('credentials', () => {
     expect(missing.message).toMatch(/no access key for the profile none/);
   });
 
-  it('come from the role of a container, with its token, and are asked for once', async () => {
-    const asked: (string | undefined)[] = [];
+  /** The URL of a container's role whose credentials hold for so many milliseconds; then `fails` says whether it answers. */
+  async function roleFor(milliseconds: number, asked: (string | undefined)[], fails = false): Promise<string> {
     const server = createServer(({ headers }, response) => {
       asked.push(headers.authorization);
+      if (fails && asked.length > 1) return response.writeHead(500).end('{}');
       const { accessKeyId, secretAccessKey } = CREDENTIALS;
-      const until = new Date(Date.now() + 3_600_000).toISOString();
-      response.end(
+      return response.end(
         JSON.stringify({
           AccessKeyId: accessKeyId,
           SecretAccessKey: secretAccessKey,
           Token: 'of-a-role',
-          Expiration: until,
+          Expiration: new Date(Date.now() + milliseconds).toISOString(),
         }),
       );
     });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/role`;
+  }
+
+  it('come from the role of a container, with its token, and are asked for once', async () => {
+    const asked: (string | undefined)[] = [];
     const tokenFile = join(folder, 'token');
     writeFileSync(tokenFile, 'shown-there\n');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/role`;
+    const url = await roleFor(3_600_000, asked);
     const key = opener({ container: { url, tokenFile } })(ONE);
     await key.sign(message);
     await key.sign(message);
     expect(kms.tokens.at(-1)).toBe('of-a-role');
     expect(asked).toEqual(['shown-there']);
+  });
+
+  it('of a container are used until they expire where it gives no new ones', async () => {
+    const asked: (string | undefined)[] = [];
+    const key = opener({ container: { url: await roleFor(60_000, asked, true), tokenFile: null } })(ONE);
+    await key.sign(message);
+    expect(await key.sign(message)).toHaveLength(64);
+    expect(asked).toHaveLength(2);
+    const late = [] as (string | undefined)[];
+    const expired = opener({ container: { url: await roleFor(-1, late, true), tokenFile: null } })(ONE);
+    await expired.sign(message);
+    expect((await failureOf(expired.sign(message))).message).toMatch(/can't be had from/);
   });
 });

@@ -20,7 +20,10 @@ export interface AwsCredentialSources {
 const EARLY_MS = 300_000;
 const TIMEOUT_MS = 5_000;
 
-/** Resolves to credentials that hold for some minutes yet. A container's role is asked again before its credentials expire. */
+/**
+ * Resolves to credentials that hold for some minutes yet. A container's role is asked again before its credentials expire; if it
+ * gives none then, those that it gave are used until they do.
+ */
 export function awsCredentials(
   sources: AwsCredentialSources,
   send: typeof globalThis.fetch,
@@ -29,9 +32,15 @@ export function awsCredentials(
   return async () => {
     if (sources.given !== null) return sources.given;
     if (sources.container === null) return ofFile(sources.file);
-    if (cached === null || cached.until - EARLY_MS < Date.now())
+    const before = cached;
+    if (before !== null && before.until - EARLY_MS >= Date.now()) return before.credentials;
+    try {
       cached = await ofContainer(sources.container, send);
-    return cached.credentials;
+      return cached.credentials;
+    } catch (error) {
+      if (before === null || before.until <= Date.now()) throw error;
+      return before.credentials;
+    }
   };
 }
 
