@@ -45,6 +45,13 @@ test('a file that is larger than any of a log is not read', async () => {
   ]);
 });
 
+test('a server that stops in the middle of a file is not waited for', async () => {
+  const storage = await bucketOf((response) => {
+    response.writeHead(200, { 'content-length': 64 }).write(Buffer.alloc(32));
+  });
+  expect((await failureOf(storage.get('tile/0/000'))).message).toMatch(/ cannot be read \(\w+\)\.$/);
+});
+
 test('a refusal names what the server called it, and holds neither the request nor a key', async () => {
   const storage = await bucketOf((response) => {
     response.writeHead(403, { 'content-type': 'application/xml' });

@@ -4,7 +4,10 @@ import { TallyError } from '@tallystick/core';
 import { type ObjectStorage, REPLACE_TRIES } from './object-storage.ts';
 import type { S3Location, S3Settings } from './s3-settings.ts';
 
-/** Milliseconds for a connection, and for the answer to a request. A leader that waits longer loses its lease. */
+/**
+ * Milliseconds for a connection, for the head of an answer, and for a pause within its body. A leader that waits longer loses its
+ * lease, and one that waits for ever never leads again.
+ */
 const CONNECT_MS = 1_000;
 const REQUEST_MS = 2_500;
 const TRIES = 2;
@@ -33,6 +36,7 @@ export function s3Storage({ bucket, prefix }: S3Location, settings: S3Settings):
     requestHandler: {
       connectionTimeout: CONNECT_MS,
       requestTimeout: REQUEST_MS,
+      socketTimeout: REQUEST_MS,
       throwOnRequestTimeout: true,
     },
     // A server under an address of its own has one region, and no host name for each bucket.
