@@ -354,6 +354,19 @@ describe('a log whose files are in a storage', () => {
     );
   });
 
+  test('does not tell its readers where a storage is that can’t be read', async () => {
+    const { anchor, folder } = await storedLog();
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    for (const read of [anchor.checkpoint(), anchor.tile('tile/0/000'), anchor.tile('tile/0/000.p/7')]) {
+      await expect(read).rejects.toMatchObject({
+        code: 'unavailable',
+        message: 'The log’s files can’t be read at the moment. Try again later.',
+        cause: { message: `The log’s files in the folder ${folder} cannot be read (ENOTDIR).` },
+      });
+    }
+  });
+
   test('stops when it finds another file there, and says so', async () => {
     const { anchor, folder, grow } = await storedLog();
     await grow(0, 300);

@@ -100,21 +100,33 @@ export class LogFiles {
     return true;
   }
 
-  /** The published checkpoint's note; null where there is none. */
+  /** The published checkpoint's note; null where there is none. @throws unavailable, as `tile` */
   async checkpoint(): Promise<string | null> {
-    const bytes = await this.#options.storage.get(CHECKPOINT);
+    const bytes = await this.#get(CHECKPOINT);
     return bytes === null ? null : Buffer.from(bytes).toString('utf8');
   }
 
-  /** The bytes at a tile's path, or of the full tile that it is the start of; null where neither is stored. */
+  /**
+   * The bytes at a tile's path, or of the full tile that it is the start of; null where neither is stored.
+   * @throws unavailable where the storage can't be read; only its cause says which storage that is
+   */
   async tile(path: string): Promise<Uint8Array | null> {
-    const { storage } = this.#options;
     const tile = parseTilePath(path);
     if (tile === null) return null;
-    const stored = await storage.get(path);
+    const stored = await this.#get(path);
     if (stored !== null || tile.width === 256) return stored;
-    const full = await storage.get(fullPath(tile));
+    const full = await this.#get(fullPath(tile));
     return full && full.subarray(0, tile.width * (tile.kind === 'entries' ? ENTRY_BYTES : HASH_BYTES));
+  }
+
+  /** Reads for a stranger, whom it does not concern where the files are. */
+  async #get(path: string): Promise<Uint8Array | null> {
+    try {
+      return await this.#options.storage.get(path);
+    } catch (cause) {
+      const message = 'The log’s files can’t be read at the moment. Try again later.';
+      throw new TallyError('unavailable', message, { cause });
+    }
   }
 
   async #fillUpTo(newest: StoredCheckpoint, leads: Leads): Promise<boolean> {
