@@ -229,6 +229,29 @@ it('lives on when a call that can’t be noted is cancelled at once', async () =
   expect(unhandled).toEqual([]);
 });
 
+it('does not make a call with the id of one that is not answered, and records that one with its own arguments', async () => {
+  const server = recordTools(secondServer(), session);
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await server.connect(ours);
+  const answers: JsonObject[] = [];
+  Object.assign(theirs, { onmessage: (message: JsonObject) => void answers.push(message) });
+  await theirs.start();
+  const call = (name: string, given: JsonObject) =>
+    theirs.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } });
+  await call('slow', { a: 1, b: 1 });
+  await slowBegan;
+  await call('add', { a: 2, b: 2 });
+  await expect.poll(() => answers).toMatchObject([{ id: 1, error: { code: -32_600 } }]);
+  endSlow();
+  await expect.poll(() => answers[1]).toMatchObject({ id: 1, result: { content: [{ text: '2' }] } });
+  const [receipt, ...others] = calls();
+  expect(others).toEqual([]);
+  expect(receipt.call).toMatchObject({ tool: 'slow', outcome: 'completed' });
+  expect(receipt.request.hash).toBe(
+    saltedHash(saltOf(session.salt, '1', 'arguments'), { json: { a: 1, b: 1 } }),
+  );
+});
+
 it('leaves messages that call no tool as they are', async () => {
   const server = recordTools(secondServer(), session);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();

@@ -13,7 +13,8 @@ export interface McpTransport {
 
 type Identity = Pick<ToolServer, 'name' | 'version'>;
 
-/** JSON-RPC 2.0, section 5.1: internal error. */
+/** JSON-RPC 2.0, section 5.1: invalid request, and internal error. */
+const INVALID_REQUEST = -32_600;
 const INTERNAL_ERROR = -32_603;
 
 /** Records the tool calls that come over a transport, whose handlers are set. */
@@ -40,7 +41,12 @@ export function recordTransport(transport: McpTransport, session: Session, serve
   const onmessage: McpTransport['onmessage'] = (message, extra) => {
     const call = toolCallIn(message);
     const cancelled = cancelledBy(message);
-    if (call !== null) {
+    if (call !== null && calls.has(message['id'])) {
+      // By its id alone, the answer to one would be recorded as that of the other.
+      const text = 'A call with this id is not answered yet, so this one was not made.';
+      const error = { code: INVALID_REQUEST, message: text };
+      void send({ jsonrpc: '2.0', id: message['id'] as string, error }).catch(() => undefined);
+    } else if (call !== null) {
       const origin = (extra?.requestInfo ?? extra?.request) === undefined ? 'stdio' : 'http';
       const begun = session.begin({
         ...call,
