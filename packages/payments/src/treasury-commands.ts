@@ -142,9 +142,15 @@ async function openTreasuryWallet(
 }
 
 async function treasuryKey({ chain, payments, sales }: TreasurySettings): Promise<Uint8Array> {
-  if (sales.treasuryKeyFile !== null && existsSync(sales.treasuryKeyFile))
-    return readChainKey(sales.treasuryKeyFile, KEY);
-  if (sales.treasuryKeyFile === null && chain.devnet && payments.treasury === null) {
+  const { treasuryKeyFile: path } = sales;
+  if (path !== null && existsSync(path)) return readChainKey(path, KEY);
+  if (path !== null) {
+    throw new TallyError(
+      'unavailable',
+      `Paying out needs the treasury’s key, and there is no file ${path}, which TALLY_TREASURY_KEY_FILE names.`,
+    );
+  }
+  if (chain.devnet && payments.treasury === null) {
     const { devSecretKey } = await import('@tallystick/chain/evm');
     const { hexToBytes } = await import('viem/utils');
     return hexToBytes(devSecretKey('treasury'));

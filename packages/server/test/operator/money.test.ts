@@ -148,5 +148,9 @@ describe('money on the development chain', () => {
     const refused = await tally(['refunds', 'pay', refund.id], { env });
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stderr).toContain('The key belongs to');
+    const gone = { ...service.env, TALLY_TREASURY_KEY_FILE: at('gone.key') };
+    const missing = await tally(['refunds', 'pay', refund.id], { env: gone });
+    expect(missing).toMatchObject({ code: 1 });
+    expect(missing.stderr).toContain(`there is no file ${at('gone.key')}`);
   });
 });
