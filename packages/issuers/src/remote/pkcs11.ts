@@ -9,10 +9,10 @@ export interface Pkcs11Settings {
   readonly pin: string | null;
 }
 
-type Handle = Buffer;
+export type Handle = Buffer;
 
 /** What is used of the package pkcs11js, which is not installed by default: it compiles native code. */
-interface Pkcs11 {
+export interface Pkcs11 {
   load(path: string): void;
   C_Initialize(options: { flags: number }): void;
   C_GetSlotList(tokenPresent: boolean): Handle[];
@@ -44,6 +44,8 @@ const CKO_PUBLIC_KEY = 2;
 const CKO_PRIVATE_KEY = 3;
 const CKK_EC_EDWARDS = 0x40;
 const CKM_EDDSA = 0x1057;
+const CKR_PIN_INCORRECT = 0xa0;
+const CKR_PIN_LOCKED = 0xa4;
 const CKR_USER_ALREADY_LOGGED_IN = 0x100;
 
 /** Sessions that wait for a next signature; as many signatures are made at once as are asked for. */
@@ -52,8 +54,13 @@ const MAX_IDLE = 8;
 /**
  * An Ed25519 key (CKK_EC_EDWARDS) on a PKCS#11 token, used by CKM_EDDSA.
  * @param uri `pkcs11:token=<label>;object=<label>` (RFC 7512); the library and the PIN are never taken from it
+ * @param load gives the device's library, which is at this path
  */
-export function openPkcs11Key(uri: string, { module, pin }: Pkcs11Settings): RemoteKey {
+export function openPkcs11Key(
+  uri: string,
+  { module, pin }: Pkcs11Settings,
+  load: (module: string) => Pkcs11 = libraryOf,
+): RemoteKey {
   const { token, object } = partsOf(uri);
   if (module === null)
     throw new TallyError(
@@ -62,12 +69,15 @@ export function openPkcs11Key(uri: string, { module, pin }: Pkcs11Settings): Rem
     );
   let opened: Token | null = null;
   const use = async <T>(work: (at: Token) => T | Promise<T>): Promise<T> => {
+    let at: Token | null = null;
     try {
-      opened ??= new Token(module, token, object, pin);
-      return await work(opened);
+      opened ??= new Token(load(module), token, object, pin);
+      at = opened;
+      return await work(at);
     } catch (error) {
       // What was opened may be what is wrong: a device that was reset knows no session any more.
-      opened = null;
+      at?.close();
+      if (opened === at) opened = null;
       throw error instanceof TallyError ? error : unavailable(uri, error);
     }
   };
@@ -109,11 +119,12 @@ class Token {
   /** A login holds as long as a session is open. */
   readonly #first: Handle;
   readonly #idle: Handle[] = [];
+  #closed = false;
   /** The messages that are being signed. pkcs11js reads a message in another thread without holding it, so garbage collection could free it. */
   readonly #signing = new Set<Buffer>();
 
-  constructor(module: string, label: string, object: string, pin: string | null) {
-    this.#lib = libraryOf(module);
+  constructor(lib: Pkcs11, label: string, object: string, pin: string | null) {
+    this.#lib = lib;
     this.#object = object;
     const slot = this.#lib
       .C_GetSlotList(true)
@@ -121,8 +132,19 @@ class Token {
     if (slot === undefined) throw new TallyError('unavailable', `There is no PKCS#11 token ${label}.`);
     this.#slot = slot;
     this.#first = this.#lib.C_OpenSession(slot, CKF_SERIAL_SESSION);
-    if (pin !== null) this.#login(pin);
-    this.#key = this.#find(CKO_PRIVATE_KEY);
+    try {
+      if (pin !== null) this.#login(label, pin);
+      this.#key = this.#find(CKO_PRIVATE_KEY);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Gives the sessions back, of which a device has a limited number. Those in use are given back when they are not. */
+  close(): void {
+    this.#closed = true;
+    for (const session of [...this.#idle.splice(0), this.#first]) this.#end(session);
   }
 
   publicKey(): Uint8Array {
@@ -146,19 +168,35 @@ class Token {
     try {
       this.#lib.C_SignInit(session, { mechanism: CKM_EDDSA }, this.#key);
       const signature = await this.#lib.C_SignAsync(session, signed, Buffer.alloc(64));
-      kept = this.#idle.length < MAX_IDLE && this.#idle.push(session) > 0;
+      kept = !this.#closed && this.#idle.length < MAX_IDLE && this.#idle.push(session) > 0;
       return Uint8Array.from(signature);
     } finally {
       this.#signing.delete(signed);
-      if (!kept) this.#lib.C_CloseSession(session);
+      if (!kept) this.#end(session);
     }
   }
 
-  #login(pin: string): void {
+  /** @throws unavailable once the token has refused the PIN, without another try */
+  #login(label: string, pin: string): void {
+    const refused = refusedPins.get(this.#lib) ?? new Set<string>();
+    const name = JSON.stringify([label, pin]);
+    if (refused.has(name)) throw refusedPin(label);
     try {
       this.#lib.C_Login(this.#first, CKU_USER, pin);
     } catch (error) {
-      if ((error as { code?: number }).code !== CKR_USER_ALREADY_LOGGED_IN) throw error;
+      const { code } = error as { code?: number };
+      if (code === CKR_USER_ALREADY_LOGGED_IN) return;
+      if (code !== CKR_PIN_INCORRECT && code !== CKR_PIN_LOCKED) throw error;
+      refusedPins.set(this.#lib, refused.add(name));
+      throw refusedPin(label);
+    }
+  }
+
+  #end(session: Handle): void {
+    try {
+      this.#lib.C_CloseSession(session);
+    } catch {
+      // A device that was reset knows it no more.
     }
   }
 
@@ -176,6 +214,16 @@ class Token {
     }
     return found;
   }
+}
+
+/** Tokens that have refused a PIN, each with it as JSON. They lock after a few wrong ones, and then refuse the right one too. */
+const refusedPins = new WeakMap<Pkcs11, Set<string>>();
+
+function refusedPin(label: string): TallyError {
+  return new TallyError(
+    'unavailable',
+    `The PKCS#11 token ${label} refuses the PIN (CKR_PIN_INCORRECT or CKR_PIN_LOCKED). This process tries it no more, since tokens lock after a few wrong ones: correct TALLY_PKCS11_PIN and start again.`,
+  );
 }
 
 /** A library may be initialised once in a process. */
