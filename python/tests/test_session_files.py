@@ -211,6 +211,24 @@ def test_a_receipt_that_was_written_and_not_acknowledged_ends_its_call(path: Pat
     assert outcomes(path) == ["completed", "unknown"]
 
 
+def test_a_call_whose_receipt_was_not_written_has_not_ended(path: Path) -> None:
+    session = opened(path)
+    for number in (1, 2):
+        session.begin(tool=f"read-{number}", server=SERVER)
+    journal = beside(path, ".journal").read_bytes()
+    session.release()
+    opened(path).release()
+    # A receipt of the second call was noted and not written, and a start wrote that of the first.
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2]))
+    notes = b'{"end":2,"seq":1}\n{"end":1,"seq":1}\n'
+    beside(path, ".journal").write_bytes(journal + notes)
+    opened(path).release()
+    assert outcomes(path) == ["unknown", "unknown"]
+    tools = [entry.call["tool"] for entry in judge(path).entries if entry.call["kind"] == "tool"]
+    assert tools == ["read-1", "read-2"]
+
+
 @pytest.mark.parametrize(
     ("tool", "change", "field"),
     [

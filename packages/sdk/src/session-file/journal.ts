@@ -59,6 +59,8 @@ export class Journal {
 /** The calls that an earlier process began and did not end, by number. @param newest `seq` of the newest receipt */
 export function unanswered(path: string, newest: number): Map<number, OpenCall> {
   const open = new Map<number, OpenCall>();
+  /** The call that a receipt ends, by `seq`. */
+  const ended = new Map<number, [number, OpenCall]>();
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
   for (const line of text.split('\n')) {
     const entry = parsed(line);
@@ -69,10 +71,16 @@ export function unanswered(path: string, newest: number): Map<number, OpenCall> 
         arguments: read(entry.arguments ?? null),
       });
     } else if (typeof entry?.end === 'number' && typeof entry.seq === 'number' && entry.seq <= newest) {
+      // An earlier note of this receipt is of one that was not written: its call has not ended.
+      const before = ended.get(entry.seq);
+      if (before !== undefined) open.set(...before);
+      const call = open.get(entry.end);
+      if (call === undefined) ended.delete(entry.seq);
+      else ended.set(entry.seq, [entry.end, call]);
       open.delete(entry.end);
     }
   }
-  return open;
+  return new Map([...open].sort(([one], [other]) => one - other));
 }
 
 /** A line of the journal; null for one that was cut while it was written. */

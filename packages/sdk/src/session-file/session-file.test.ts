@@ -178,6 +178,26 @@ describe('a session’s file', () => {
     expect(await judge()).toMatchObject({ valid: true, count: 2 });
   });
 
+  it('records a call whose receipt was noted and not written, though another receipt took its number', async () => {
+    const first = await openSessionFile(path, { key });
+    await first.begin(call('a'));
+    await first.begin(call('b'));
+    const journal = textOf('.journal');
+    await first.release();
+    // It ended before the receipt of the second call was written; then a start ended after it had written one for the first.
+    writeFileSync(`${path}.journal`, `${journal}{"end":2,"seq":1}\n`);
+    const second = await openSessionFile(path, { key });
+    await second.release();
+    const lines = textOf('').split('\n');
+    writeFileSync(path, `${lines.slice(0, 2).join('\n')}\n`);
+    writeFileSync(`${path}.journal`, `${journal}{"end":2,"seq":1}\n{"end":1,"seq":1}\n`);
+    const third = await openSessionFile(path, { key });
+    expect(third.remarks).toEqual(['A call of read had no answer. Number 2 records it as unknown.']);
+    await third.close();
+    expect(textOf('').split('\n')[2]).toContain(JSON.parse(lines[2] ?? '').request.hash);
+    expect(outcomes(await judge())).toEqual(['session', 'unknown', 'unknown', 'session']);
+  });
+
   it('cuts off a torn end, and keeps a receipt whose line feed alone is missing', async () => {
     const first = await openSessionFile(path, { key });
     await first.record(call('a'));

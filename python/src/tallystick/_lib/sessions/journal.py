@@ -68,6 +68,7 @@ def unanswered(path: Path, newest: int) -> dict[int, BegunCall]:
     ``newest`` is the number of the newest receipt in the file.
     """
     begun: dict[int, BegunCall] = {}
+    ended: dict[int, BegunCall] = {}
     for note in _notes_in(path.read_bytes() if path.exists() else b""):
         number, end, seq = note.get("begin"), note.get("end"), note.get("seq")
         if isinstance(number, int):
@@ -75,8 +76,14 @@ def unanswered(path: Path, newest: int) -> dict[int, BegunCall]:
             value = _read(note.get("arguments"))
             begun[number] = BegunCall(number, str(note.get("tool")), server, value)
         elif isinstance(end, int) and isinstance(seq, int) and seq <= newest:
-            begun.pop(end, None)
-    return begun
+            # An earlier note of this receipt is of one that was not written.
+            before = ended.pop(seq, None)
+            if before is not None:
+                begun[before.number] = before
+            call = begun.pop(end, None)
+            if call is not None:
+                ended[seq] = call
+    return dict(sorted(begun.items()))
 
 
 def open_to_append(path: Path) -> int:
