@@ -391,6 +391,50 @@ def test_a_request_is_verified_whatever_type_it_says(
         assert [one.name for one in report.verdict.checks if one.ok is False] == ["request"]
 
 
+@LIBRARIES
+def test_a_call_is_reported_although_its_trust_cannot_be_read(library: Any) -> None:
+    reports: list[CallReport] = []
+
+    def unreadable() -> Any:
+        raise PermissionError("trust.json")
+
+    def answer(_: Any) -> Any:
+        return library.Response(200, headers={"x-receipt-id": "r_env_1"}, content=GENUINE)
+
+    options: Any = {"on_call": reports.append, "trust": unreadable}
+
+    async def ask() -> None:
+        transport = AsyncReceiptTransport(library.MockTransport(answer), **options)
+        async with library.AsyncClient(transport=transport) as client:
+            await client.post("https://a.example", content=CALL["request"])
+
+    transport = ReceiptTransport(library.MockTransport(answer), **options)
+    with library.Client(transport=transport) as client:
+        client.post("https://a.example", content=CALL["request"])
+    asyncio.run(ask())
+    assert len(reports) == 2
+    for report in reports:
+        assert (report.verdict.valid, report.verdict.issuer.trusted) == (True, False)
+        assert report.trust_error is not None
+        assert report.trust_error.code == "trust_unavailable"
+        assert isinstance(report.trust_error.__cause__, PermissionError)
+
+
+def test_a_session_names_a_receipt_by_its_own_id() -> None:
+    lines: list[str] = []
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"x-receipt-id": "r_env_1"}, content=GENUINE)
+
+    with open_session(key=generate_secret_key(), keep=lines.append) as session:
+        transport = ReceiptTransport(httpx.MockTransport(answer), session=session)
+        with httpx.Client(transport=transport) as client:
+            client.post("https://a.example", content=CALL["request"])
+    receipt = json.loads(GENUINE)["svc"]["receipt"]
+    verdict = verify_session("".join(f"{line}\n" for line in lines), referenced=[receipt])
+    assert (verdict.valid, verdict.references["valid"]) == (True, 1)
+
+
 @pytest.mark.parametrize("stop", [None, 40])
 def test_a_compressed_answer_and_one_that_breaks_off(stop: int | None) -> None:
     reports: list[CallReport] = []

@@ -178,8 +178,8 @@ class ReceiptTransport(BaseTransport):
     def _opened(self) -> tuple[Trust | None, TallyError | None]:
         try:
             return _issuers(self._trust() if callable(self._trust) else self._trust), None
-        except TallyError as error:
-            return None, error
+        except Exception as error:
+            return None, _unusable(error)
 
 
 class AsyncReceiptTransport(AsyncBaseTransport):
@@ -239,8 +239,8 @@ class AsyncReceiptTransport(AsyncBaseTransport):
         try:
             trust = self._trust() if callable(self._trust) else self._trust
             return _issuers(await trust if inspect.isawaitable(trust) else trust), None
-        except TallyError as error:
-            return None, error
+        except Exception as error:
+            return None, _unusable(error)
 
 
 class _ObservedStream(SyncByteStream):
@@ -303,7 +303,8 @@ class _AsyncObservedStream(AsyncByteStream):
 def _refer(session: Session, report: CallReport) -> None:
     if report.verdict.valid:
         digest = f"sha256:{anchored_hash(report.receipt)}"
-        session.reference(receipt_id=report.receipt_id, receipt_sha256=digest)
+        receipt_id = report.verdict.receipt_id or report.receipt_id
+        session.reference(receipt_id=receipt_id, receipt_sha256=digest)
 
 
 def _decompressed(request: Any, response: Any) -> Any:
@@ -322,6 +323,14 @@ def _decompressed(request: Any, response: Any) -> Any:
 
 def _has_receipt(response: Any) -> bool:
     return "x-receipt-id" in response.headers and response.status_code < 400
+
+
+def _unusable(error: Exception) -> TallyError:
+    if isinstance(error, TallyError):
+        return error
+    failure = TallyError("trust_unavailable", "The trust store could not be read.")
+    failure.__cause__ = error
+    return failure
 
 
 def _issuers(trust: KnownTrust | None) -> Trust:
