@@ -226,6 +226,41 @@ describe('tally mcp wrap --server over stdio', () => {
     expect(await judge(file)).toMatchObject({ valid: true, state: 'closed', count: 4 });
   });
 
+  it('begins another session where the server has ended its own', async () => {
+    const open = new Set<string>();
+    const seen: string[] = [];
+    const bare = await upstream((incoming, response, body) => {
+      const session = String(incoming.headers['mcp-session-id'] ?? 'none');
+      if (incoming.method !== 'POST') return void response.writeHead(405).end();
+      const { id, method, params } = JSON.parse(body);
+      if (method === 'initialize') {
+        const begun = `s${seen.filter((line) => line.endsWith('initialize')).length}`;
+        seen.push(`${session} initialize`);
+        open.add(begun);
+        const serverInfo = { name: 's', version: '1' };
+        const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
+        response.writeHead(200, { 'content-type': 'text/event-stream', 'mcp-session-id': begun });
+        return void response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+      }
+      if (!open.has(session)) return void response.writeHead(404).end();
+      seen.push(`${session} ${params?.name ?? method}`);
+      if (id === undefined) return void response.writeHead(202).end();
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const content = [{ type: 'text', text: params.name }];
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { content } }));
+    });
+    const { client } = await connect(bare);
+    expect(textIn(await client.callTool({ name: 'a' }))).toBe('a');
+    open.clear();
+    const both = ['b', 'c'].map((name) => client.callTool({ name }));
+    expect((await Promise.all(both)).map(textIn)).toEqual(['b', 'c']);
+    await client.close();
+    expect(seen.slice(0, 3)).toEqual(['none initialize', 's0 notifications/initialized', 's0 a']);
+    expect(seen.slice(3, 5)).toEqual(['none initialize', 's1 notifications/initialized']);
+    expect(seen.slice(5).toSorted()).toEqual(['s1 b', 's1 c']);
+    expect(await outcomes()).toEqual(['completed', 'completed', 'completed']);
+  });
+
   it('sends headers from the environment, goes on with a stream, and says what went wrong', async () => {
     let session = 0;
     const bare = await upstream((incoming, response, body) => {

@@ -17,6 +17,8 @@ const ATTEMPTS = 5;
 const JSON_TYPE = 'application/json';
 const EVENTS_TYPE = 'text/event-stream';
 
+const INITIALIZED = Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+
 export interface BridgeOptions {
   /** The endpoint of the server. */
   readonly target: URL;
@@ -43,6 +45,10 @@ class Bridge {
   /** Requests that are not answered yet. */
   readonly #running = new Set<Promise<void>>();
   #session: string | null = null;
+  /** The client's own `initialize`. */
+  #greeting: Buffer | null = null;
+  /** Another session is being begun, and whether that succeeds. */
+  #renewal: Promise<boolean> | null = null;
   #revision: string | null = null;
   /** Sends messages in the order in which the client wrote them. */
   #sent: Promise<void> = Promise.resolve();
@@ -84,10 +90,11 @@ class Bridge {
   async #send(body: Buffer | undefined): Promise<void> {
     if (body === undefined || body.length === 0) return;
     const requests = requestsIn(body);
+    const isFirst = requests.some(({ method }) => method === 'initialize');
+    if (isFirst) this.#greeting = body;
     const exchange = this.#exchange(body, new Set(requests.map(({ id }) => id)));
     this.#running.add(exchange);
     void exchange.finally(() => this.#running.delete(exchange));
-    const isFirst = requests.some(({ method }) => method === 'initialize');
     if (requests.length === 0 || isFirst) await exchange;
     if (isFirst && this.#session !== null) void this.#listen();
   }
@@ -96,15 +103,7 @@ class Bridge {
   async #exchange(body: Buffer, open: Set<string>): Promise<void> {
     let why = 'The server ended its answer too early.';
     try {
-      const headers = [
-        'Content-Type',
-        JSON_TYPE,
-        'Content-Length',
-        String(body.length),
-        'Accept',
-        `${JSON_TYPE}, ${EVENTS_TYPE}`,
-      ];
-      const answer = await this.#request('POST', headers, body);
+      const answer = await this.#postInSession(body);
       this.#session ??= textHeader(answer, 'mcp-session-id');
       if (!isPlain(answer)) throw new Error('Its answer is compressed.');
       if (typeOf(answer) === EVENTS_TYPE) await this.#follow(answer, open);
@@ -116,6 +115,48 @@ class Bridge {
     if (this.#over.signal.aborted || open.size === 0) return;
     await this.#options.conversation.end(why.includes('status') ? 'error' : 'unknown', open);
     for (const id of open) this.#write(errorAnswer(id, INTERNAL_ERROR, why));
+  }
+
+  /** Sends a message, in a new session where the server has ended the one before (2025-11-25, Transports, Session Management). */
+  async #postInSession(body: Buffer): Promise<IncomingMessage> {
+    const session = this.#session;
+    const answer = await this.#post(body);
+    if (session === null || answer.statusCode !== 404 || !(await this.#renew(session))) return answer;
+    answer.resume();
+    return this.#post(body);
+  }
+
+  /** Returns whether there is another session in the place of the one that has ended. */
+  async #renew(ended: string): Promise<boolean> {
+    if (this.#session !== ended) return true;
+    this.#renewal ??= this.#beginAgain().finally(() => {
+      this.#renewal = null;
+    });
+    return this.#renewal;
+  }
+
+  /** Begins a session as the client did, who does not hear of it. Returns whether there is one. */
+  async #beginAgain(): Promise<boolean> {
+    const answer = await this.#post(this.#greeting ?? Buffer.of(), null);
+    await firstMessage(answer);
+    const session = textHeader(answer, 'mcp-session-id');
+    if (session === null) return false;
+    this.#session = session;
+    (await this.#post(INITIALIZED)).resume();
+    void this.#listen();
+    return true;
+  }
+
+  #post(body: Buffer, session = this.#session): Promise<IncomingMessage> {
+    const headers = [
+      'Content-Type',
+      JSON_TYPE,
+      'Content-Length',
+      String(body.length),
+      'Accept',
+      `${JSON_TYPE}, ${EVENTS_TYPE}`,
+    ];
+    return this.#request('POST', headers, body, session);
   }
 
   async #takeBody(answer: IncomingMessage, open: Set<string>): Promise<void> {
@@ -193,9 +234,14 @@ class Bridge {
     );
   }
 
-  #request(method: string, headers: readonly string[], body?: Buffer): Promise<IncomingMessage> {
+  #request(
+    method: string,
+    headers: readonly string[],
+    body?: Buffer,
+    session = this.#session,
+  ): Promise<IncomingMessage> {
     const own = [
-      ...(this.#session === null ? [] : ['Mcp-Session-Id', this.#session]),
+      ...(session === null ? [] : ['Mcp-Session-Id', session]),
       ...(this.#revision === null ? [] : ['MCP-Protocol-Version', this.#revision]),
     ];
     const { target: url, headers: given } = this.#options;
@@ -219,6 +265,17 @@ function textHeader({ headers }: IncomingMessage, name: string): string | null {
 function answeredIn(bytes: Buffer): readonly string[] {
   if (!isJson(bytes)) return [];
   return messagesIn(bytes).flatMap(({ id, method }) => (id === null || method !== null ? [] : id));
+}
+
+/** Resolves when an answer of one piece, or the first message of a stream, is there. */
+async function firstMessage(answer: IncomingMessage): Promise<void> {
+  const cutter = new EventCutter();
+  for await (const chunk of answer) {
+    if (typeOf(answer) !== EVENTS_TYPE) continue;
+    for (const event of cutter.push(chunk as Buffer)) {
+      if (answeredIn(fieldOf(event, 'data') ?? Buffer.of()).length > 0) return;
+    }
+  }
 }
 
 function answersOneOf(bytes: Buffer, open: ReadonlySet<string>): boolean {
