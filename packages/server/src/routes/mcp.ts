@@ -6,6 +6,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { createGuard } from '../mcp/guard.ts';
 import type { Mcp } from '../mcp/handler.ts';
 import { jsonRpcRefusal } from '../mcp/json-rpc.ts';
+import { TOOLS } from '../mcp/tools.ts';
 import type { Services } from '../services.ts';
 
 type Needs = Pick<Services, 'config' | 'clock' | 'logger' | 'metrics' | 'clients' | 'store'>;
@@ -127,8 +128,7 @@ function post(mcp: () => Promise<Mcp>, maxBodyBytes: number): Endpoint {
     credentials: ['none', 'apiKey', 'apiKeyHeader', 'tenantKey', 'messageSignature'],
     group: GROUP,
     summary: 'Call the tools of the Model Context Protocol',
-    description:
-      'Streamable HTTP: stateless in revision 2026-07-28, and with sessions in the revisions up to 2025-11-25. Tools: mint_receipt, emit_receipt, meter, verify_receipt, anchor_hash, resolve_anchor, estimate, chat, embed, select_profile. There is no GET stream: the service sends no messages of its own accord.',
+    description: `Streamable HTTP: stateless in revision 2026-07-28, and with sessions in the revisions up to 2025-11-25. Tools: ${TOOLS.map(({ name }) => name).join(', ')}. There is no GET stream: the service sends no messages of its own accord.`,
     availability: 'live',
     headers: HEADERS,
     body: message,
