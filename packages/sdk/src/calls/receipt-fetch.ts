@@ -136,7 +136,8 @@ async function requestBody(
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
   if (body instanceof Blob) return new Uint8Array(await body.arrayBuffer());
   if (body !== undefined && body !== null) return UNSEEN;
-  if (!(input instanceof Request) || input.body === null) return undefined;
+  // Not by its class: a `Request` may be of another implementation than the platform's.
+  if (typeof input === 'string' || !('body' in input) || input.body === null) return undefined;
   return new Uint8Array(await input.clone().arrayBuffer());
 }
 
