@@ -243,6 +243,32 @@ describe('a policy', () => {
     },
   );
 
+  it('asks under an id that no server can guess, to ask something else under it', async () => {
+    const idOf = async (): Promise<string> => {
+      const at = conversation({ ask: ['*'] });
+      await take(at, initialize({}));
+      at.take(bytes(call(1, 'rm')), (question) => asked.push(String(question)));
+      return JSON.parse(asked.at(-1) ?? '').id;
+    };
+    const ids = [await idOf(), await idOf()];
+    expect(ids[0]).not.toBe(ids[1]);
+    for (const id of ids) expect(id).toMatch(/^tallystick-ask-[\da-f-]{36}$/);
+  });
+
+  it('takes no other call with the id of one that the user is asked about', async () => {
+    const at = conversation({ ask: ['write'] });
+    await take(at, initialize({}));
+    const asking = take(at, call(1, 'write', { to: 'a' }));
+    const second = await take(at, call(1, 'read', { of: 'b' }));
+    expect(second).toMatchObject({ forward: undefined, answer: { id: 1, error: { code: -32_600 } } });
+    await take(at, result(JSON.parse(asked[0] ?? '').id, { action: 'accept' }));
+    expect((await asking).forward).toContain('"write"');
+    await give(at, result(1));
+    expect(calls()).toMatchObject([{ tool: 'write', outcome: 'completed' }]);
+    const { request } = JSON.parse(receipts[1] ?? '');
+    expect(saltedHash(saltOf(session.salt, '1', 'arguments'), { json: { to: 'a' } })).toBe(request.hash);
+  });
+
   it('tells the client that a question is void if its call is cancelled', async () => {
     const at = conversation({ ask: ['*'] });
     await take(at, initialize({ form: {} }));

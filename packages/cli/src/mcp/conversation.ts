@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   isObject,
   type JsonObject,
@@ -68,7 +69,6 @@ export class Conversation {
     string,
     { readonly call: string; readonly settle: (answer: UserAnswer) => void }
   >();
-  #asked = 0;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -238,7 +238,8 @@ export class Conversation {
         answer: errorAnswer(id, INVALID_REQUEST, 'A call of a tool needs params.name. It was not passed on.'),
       };
     }
-    if (this.#pending.has(id)) {
+    const isAsked = [...this.#questions.values()].some(({ call }) => call === id);
+    if (this.#pending.has(id) || isAsked) {
       return {
         answer: errorAnswer(
           id,
@@ -276,8 +277,8 @@ export class Conversation {
   }
 
   async #askAndPass(call: Call, message: Message, ask: (message: Buffer) => void): Promise<Passage> {
-    this.#asked += 1;
-    const question = `"tallystick-ask-${this.#asked}"`;
+    // A server that could guess the id could ask something else under it, and the answer to that would count.
+    const question = `"tallystick-ask-${randomUUID()}"`;
     const { promise, resolve } = Promise.withResolvers<UserAnswer>();
     this.#questions.set(question, { call: call.id, settle: resolve });
     ask(Buffer.from(questionText(question, call, message)));
