@@ -48,6 +48,28 @@ describe.each([
     expect(readdirSync(join(path, '..'))).toEqual(['keyring.json']);
   });
 
+  it('stays as it was where there is no room for all of a new one', async () => {
+    const path = newPath();
+    writeKeyring(path, keyring, passphrase);
+    const before = readFileSync(path, 'utf8');
+    const code = `const { readKeyring, writeKeyring } = await import(process.argv[1]);
+      const [path, passphrase = null] = process.argv.slice(2);
+      writeKeyring(path, await readKeyring(path, passphrase), passphrase);`;
+    // No file gets more than 512 or 1,024 bytes, as on a disk that is almost full.
+    const limited = `trap '' XFSZ; ulimit -f 1; exec "$0" --input-type=module --eval "$@"`;
+    const args = [
+      code,
+      new URL('keyring-file.ts', import.meta.url).href,
+      path,
+      ...(passphrase ? [passphrase] : []),
+    ];
+    await expect(promisify(execFile)('sh', ['-c', limited, process.execPath, ...args])).rejects.toThrow(
+      /EFBIG/,
+    );
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(readdirSync(dirname(path))).toEqual(['keyring.json']);
+  });
+
   it('may be one of before there were API keys', async () => {
     const path = newPath();
     const older = { ...keyring, apiKeySecret: null };

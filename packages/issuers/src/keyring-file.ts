@@ -12,7 +12,7 @@ import {
   rmSync,
   statSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import {
@@ -68,7 +68,8 @@ function writeBeside(path: string, keyring: Keyring, passphrase: string | null):
   const file = openSync(temporary, 'wx', 0o600);
   try {
     giveToOwnerOf(path, file);
-    writeSync(file, `${canonicalize(toDocument(keyring, passphrase))}\n`);
+    // Unlike a single write, this one throws where there is no room for all of it.
+    writeFileSync(file, `${canonicalize(toDocument(keyring, passphrase))}\n`);
     fsyncSync(file);
   } catch (error) {
     rmSync(temporary);
