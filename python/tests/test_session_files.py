@@ -229,6 +229,24 @@ def test_a_call_whose_receipt_was_not_written_has_not_ended(path: Path) -> None:
     assert tools == ["read-1", "read-2"]
 
 
+def test_a_note_without_room_leaves_nothing_behind(path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    session = opened(path)
+    session.begin(tool="read-1", server=SERVER)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            session.begin(tool="read-2", server=SERVER, arguments="b" * 99_999)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    session.begin(tool="read-3", server=SERVER)
+    session.release()
+    opened(path).release()
+    tools = [entry.call["tool"] for entry in judge(path).entries if entry.call["kind"] == "tool"]
+    assert tools == ["read-1", "read-3"]
+
+
 @pytest.mark.parametrize(
     ("tool", "change", "field"),
     [

@@ -1,4 +1,12 @@
-import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import {
   canonicalize,
   fromBase64url,
@@ -51,8 +59,15 @@ export class Journal {
     if (this.#open.size === 0) ftruncateSync(this.#file);
   }
 
+  /** Writes a whole line or, where there is no room for it, nothing: the next line would not be read after half a one. */
   #write(entry: JsonObject): void {
-    writeSync(this.#file, `${canonicalize(entry)}\n`);
+    const { size } = fstatSync(this.#file);
+    try {
+      writeFileSync(this.#file, `${canonicalize(entry)}\n`);
+    } catch (error) {
+      ftruncateSync(this.#file, size);
+      throw error;
+    }
   }
 }
 

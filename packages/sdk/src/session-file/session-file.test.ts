@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   canonicalize,
   copyJson,
@@ -196,6 +198,25 @@ describe('a session’s file', () => {
     await third.close();
     expect(textOf('').split('\n')[2]).toContain(JSON.parse(lines[2] ?? '').request.hash);
     expect(outcomes(await judge())).toEqual(['session', 'unknown', 'unknown', 'session']);
+  });
+
+  it('makes no call for whose note there is no room, and notes the next one', async () => {
+    const code = `const { openSessionFile } = await import(process.argv[1]);
+      const session = await openSessionFile(process.argv[2], { key: new Uint8Array(32).fill(1) });
+      const server = ${JSON.stringify(server)};
+      const begin = (path) =>
+        session.begin({ tool: 'read', server, arguments: { path } }).then(() => 'noted', ({ code }) => code);
+      console.log(await begin('a'), await begin('b'.repeat(99_999)), await begin('c'));
+      process.exit();`;
+    // No file gets more than some kilobytes, as on a disk that is almost full.
+    const limited = `trap '' XFSZ; ulimit -f 8; exec "$0" --input-type=module --eval "$@"`;
+    const args = [code, new URL('session-file.ts', import.meta.url).href, path];
+    const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, ...args]);
+    expect(stdout).toBe('noted EFBIG noted\n');
+    expect((await openSessionFile(path, { key })).remarks).toEqual([
+      'A call of read had no answer. Number 1 records it as unknown.',
+      'A call of read had no answer. Number 2 records it as unknown.',
+    ]);
   });
 
   it('cuts off a torn end, and keeps a receipt whose line feed alone is missing', async () => {

@@ -59,7 +59,13 @@ class Journal:
             os.ftruncate(self._file, 0)
 
     def _write(self, note: JsonObject) -> None:
-        write_all(self._file, canonicalize(note))
+        size = os.fstat(self._file).st_size
+        try:
+            write_all(self._file, canonicalize(note))
+        except OSError:
+            # After half a note the next one could not be read.
+            os.ftruncate(self._file, size)
+            raise
 
 
 def unanswered(path: Path, newest: int) -> dict[int, BegunCall]:
