@@ -1,4 +1,4 @@
-import { fdatasyncSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { fdatasyncSync, fstatSync, ftruncateSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import {
   canonicalBytes,
   isObject,
@@ -81,8 +81,15 @@ class ActaFile {
   async #addAfter(last: Promise<unknown>, decision: Parameters<typeof signActa>[0]): Promise<void> {
     await last;
     const receipt = await signActa(decision, this.#newest, { signer: this.#signer, now: Date.now() });
-    writeSync(this.#file, `${receipt}\n`);
-    fdatasyncSync(this.#file);
+    const { size } = fstatSync(this.#file);
+    try {
+      writeFileSync(this.#file, `${receipt}\n`);
+      fdatasyncSync(this.#file);
+    } catch (error) {
+      // The next receipt could not be read after a part of this one, and continues the one before.
+      ftruncateSync(this.#file, size);
+      throw error;
+    }
     this.#newest = parseJson(utf8(receipt)) as JsonObject;
   }
 }
