@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { errorTable, type JsonObject, keysOfDidDocument } from '@tallystick/core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorTable, type JsonObject, keysOfDidDocument, TallyError } from '@tallystick/core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { rotateKey, signerFor } from '../../issuers/src/keyring.ts';
+import { readKeyring, writeKeyring } from '../../issuers/src/keyring-file.ts';
 import { newOperator, type TestOperator } from './operator-key.ts';
 import { apiKey, startTestService, type TestService } from './service.ts';
 import { newTenant, type TestTenant } from './tenant.ts';
@@ -348,6 +350,24 @@ it('is not ready while a keyring that was changed can’t be read', async () => 
   });
   writeFileSync(path, whole);
   await expect.poll(ready, { timeout: 10_000 }).toMatchObject({ status: 200 });
+});
+
+it('publishes a rotation though the database failed when it was noticed', async () => {
+  const own = await startTestService();
+  onTestFinished(() => own.close());
+  const { path, passphrase } = own.config.keyring;
+  const { store } = own.services;
+  const put = store.putDocument.bind(store);
+  const down = new TallyError('unavailable', 'The database cannot be reached at the moment.');
+  let failures = 0;
+  vi.spyOn(store, 'putDocument').mockImplementation((name, ...rest) =>
+    name === 'trust' && failures++ === 0 ? Promise.reject(down) : put(name, ...rest),
+  );
+  const rotated = await rotateKey(await readKeyring(path, passphrase), 'receipt', own.clock());
+  writeKeyring(path, rotated, passphrase);
+  const bundle = async (): Promise<string> => (await own.get('/.well-known/trust.json')).text;
+  await expect.poll(bundle, { timeout: 10_000 }).toContain(signerFor(rotated, 'receipt').keyId);
+  expect(failures).toBe(2);
 });
 
 it('liveness, readiness, metrics and the list of errors answer', async () => {

@@ -202,13 +202,17 @@ async function openAll(
     if (chain !== null) await anchorMetrics.wallet(chain);
   };
   let keyringReadable = true;
+  /** Whether something has changed that is to be published, also where the last try to do so failed. */
+  let bundleIsDue = false;
   const refreshKeys = async (passphrase?: string | null): Promise<void> => {
     const changed = await issuer.refresh(passphrase).catch((error: unknown) => {
       keyringReadable = false;
       throw error;
     });
     keyringReadable = true;
-    if (changed || news.due(clock())) await refreshTrust(store, issuer.keyring, clock());
+    bundleIsDue ||= changed || news.due(clock());
+    if (bundleIsDue) await refreshTrust(store, issuer.keyring, clock());
+    bundleIsDue = false;
     await trust.refresh();
   };
   background.every(KEY_REFRESH_MS, 'refreshing keys and trust', () => refreshKeys());
