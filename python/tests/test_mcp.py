@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -26,7 +29,7 @@ from tallystick import (
     salted_hash,
     verify_session,
 )
-from tallystick.mcp import RECEIPT_META_KEY, result_without_receipt
+from tallystick.mcp import RECEIPT_META_KEY, SessionMiddleware, result_without_receipt
 
 SERVER = Path(mcp_server.__file__)
 KEY = bytes([1]) * 32
@@ -147,6 +150,29 @@ def test_a_call_that_is_given_up_is_recorded_as_cancelled(recorded: Recorded) ->
 
     with_client(mcp_server.high_level(recorded.session, begun.set), act)
     assert sorted(recorded.outcomes()) == [("forecast", "completed"), ("wait", "cancelled")]
+
+
+def test_a_call_that_is_given_up_as_it_ends_is_recorded_as_it_ended(recorded: Recorded) -> None:
+    middleware: Any = SessionMiddleware(recorded.session, name="files")
+
+    async def main() -> None:
+        for error in (None, ValueError("It failed.")):
+
+            async def answer(
+                _: Any, scope: anyio.CancelScope, error: Any = error
+            ) -> dict[str, Any]:
+                scope.cancel()
+                if error is not None:
+                    raise error
+                return {"content": []}
+
+            with anyio.CancelScope() as scope:
+                called = SimpleNamespace(method="tools/call", params={"name": "read"}, request=None)
+                with contextlib.suppress(ValueError):
+                    await middleware(called, partial(answer, scope=scope))
+
+    anyio.run(main)
+    assert recorded.outcomes() == [("read", "completed"), ("read", "error")]
 
 
 def test_calls_side_by_side_each_have_a_receipt(recorded: Recorded) -> None:

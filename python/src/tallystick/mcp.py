@@ -80,9 +80,7 @@ class SessionMiddleware:
             await self._end(begun, "error", None)
             raise
         except BaseException:
-            # Whoever waited is gone; the receipt is written all the same.
-            with anyio.CancelScope(shield=True):
-                await self._end(begun, "cancelled", None)
+            await self._end(begun, "cancelled", None)
             raise
         outcome: ToolOutcome = "error" if result.get("isError") is True else "completed"
         receipt = await self._end(begun, outcome, result_without_receipt(result))
@@ -98,7 +96,9 @@ class SessionMiddleware:
 
     async def _end(self, begun: BegunCall, outcome: ToolOutcome, result: object) -> JsonObject:
         end = partial(self._session.end, begun, outcome=outcome, result=result)
-        receipt: JsonObject = json.loads(await anyio.to_thread.run_sync(end))
+        # Also where whoever waited is gone by now: what happened is recorded all the same.
+        with anyio.CancelScope(shield=True):
+            receipt: JsonObject = json.loads(await anyio.to_thread.run_sync(end))
         return receipt
 
 
