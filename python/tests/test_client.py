@@ -6,10 +6,12 @@ import asyncio
 import hashlib
 import json
 import secrets
+import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal
 
 import httpx
@@ -360,6 +362,32 @@ def test_an_event_ends_at_a_line_feed_only(kind: Kind) -> None:
         with pytest.raises(TallyError) as caught:
             following(kind)
         assert (caught.value.code, caught.value.status) == ("unavailable", 200)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_live_list_ends_where_nothing_comes_any_more(
+    kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("asynchronous", "synchronous"):
+        monkeypatch.setattr(f"tallystick._lib.client.{name}.sender._QUIET", 0.2)
+    held: list[socket.socket] = []
+
+    def answer(server: socket.socket) -> None:
+        held.append(server.accept()[0])
+        held[0].recv(65_536)
+        held[0].sendall(b"HTTP/1.1 200 OK\r\n\r\ndata: {}\n\n")
+
+    calls: list[Any] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answering = Thread(target=answer, args=(server,))
+        answering.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        with opened(kind, url) as client, pytest.raises(TallyError) as caught:
+            calls.extend(client.follow_calls())
+        answering.join()
+    held[0].close()
+    assert calls == [{}]
+    assert (caught.value.code, caught.value.status) == ("unavailable", None)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createTransport, piecesUpload } from '../src/http/index.ts';
 import { answer, counting, loopback } from './loopback.ts';
 
@@ -50,4 +50,29 @@ test('a download is given to the byte, whatever it is', async () => {
       '*/*',
     ),
   ).rejects.toMatchObject({ code: 'not_found', status: 404 });
+});
+
+test('lines end with an error where nothing comes for a minute, however long their reader takes', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const fetch = async (_: string, { signal }: RequestInit = {}) =>
+    new Response(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('data: {}\n'));
+          signal?.addEventListener('abort', () => controller.error(signal.reason));
+        },
+      }),
+    );
+  const lines = createTransport({ baseUrl: 'https://tails.example', fetch }).lines('/x', 'text/event-stream');
+  expect((await lines.next()).value).toBe('data: {}');
+  await vi.advanceTimersByTimeAsync(600_000);
+  const next = lines.next().catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(59_999);
+  expect(vi.getTimerCount()).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await next).toMatchObject({
+    code: 'unavailable',
+    message: 'https://tails.example did not answer within 60000 ms.',
+  });
 });

@@ -77,7 +77,10 @@ export interface Transport {
   upload(path: string, body: Upload, call?: CallOptions): Promise<Reply>;
   /** Downloads the bytes at a path. `accept` is the media type to ask for. */
   download(path: string, accept: string, call?: CallOptions): Promise<Uint8Array>;
-  /** Reads the lines at a path as they come, until the service ends them. It is asked once, and the timeout is for the first line. */
+  /**
+   * Reads the lines at a path as they come, until the service ends them. It is asked once, and the timeout is for the first
+   * line. Of server-sent events, `text/event-stream`, a line must come each minute after that.
+   */
   lines(path: string, accept: string, call?: CallOptions): AsyncGenerator<string, void, undefined>;
 }
 
@@ -163,7 +166,8 @@ export function createTransport(options: TransportOptions): Transport {
     const headers = headersFor(path, null, accept, {});
     if (agent !== undefined) await prove(headers, { method: 'GET', url: new URL(url), body: null }, agent);
     const deadline = new AbortController();
-    const timer = after(limit, () => deadline.abort());
+    let patience = limit;
+    let timer = after(patience, () => deadline.abort());
     const ended = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
     try {
       const response = await fetch(url, { headers, redirect: 'manual', signal: ended });
@@ -176,12 +180,15 @@ export function createTransport(options: TransportOptions): Transport {
         const parts = (rest + decoder.decode(piece, { stream: true })).split('\n');
         rest = parts.pop() ?? '';
         yield* parts;
+        // The time in which the reader wants nothing does not count.
+        patience = accept === EVENTS ? QUIET_MS : Infinity;
+        timer = after(patience, () => deadline.abort());
       }
     } catch (failure) {
       signal?.throwIfAborted();
       throw failure instanceof ServiceError
         ? failure
-        : unreached(base, failure, deadline.signal.aborted ? limit : null);
+        : unreached(base, failure, deadline.signal.aborted ? patience : null);
     } finally {
       clearTimeout(timer);
       deadline.abort();
@@ -238,6 +245,11 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 type Exchange =
   | { readonly response: Response; readonly body: Uint8Array }
   | { readonly failure: unknown; readonly timedOut: boolean };
+
+const EVENTS = 'text/event-stream';
+
+/** How long a service that says every 15 s that its events go on may say nothing, in milliseconds: then the connection is dead. */
+const QUIET_MS = 60_000;
 
 /** The longest time that a timer takes: it would end a longer one at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

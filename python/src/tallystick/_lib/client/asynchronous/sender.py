@@ -18,6 +18,9 @@ from ..wire import Call, Lines, event_in, refusal, unreached
 
 T = TypeVar("T")
 
+_QUIET = 60.0
+"""Seconds in which an answer that says every 15 s that it goes on may say nothing."""
+
 
 class AsyncSender:
     """Sends requests to one service, with retries and the agent's proof."""
@@ -51,11 +54,11 @@ class AsyncSender:
         raise AssertionError("count() does not end")
 
     async def _events(self, call: Call[str]) -> AsyncGenerator[JsonObject, None]:
-        """The events of an answer as they come. It is asked for once, and may pause at will."""
+        """The events of an answer as they come. It is asked for once, and its reader may pause."""
         auth = proof(self._agent, call)
         usual = self._http.timeout
         timeout = httpx.Timeout(
-            connect=usual.connect, read=None, write=usual.write, pool=usual.pool
+            connect=usual.connect, read=_QUIET, write=usual.write, pool=usual.pool
         )
         try:
             async with self._http.stream(
