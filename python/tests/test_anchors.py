@@ -129,6 +129,18 @@ def test_a_batch_is_split_and_keeps_its_order(kind: Kind) -> None:
     assert sizes == [10_000, 10_000, 1]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("body", [{}, {"results": {}}, {"results": [pending(1, "a")]}])
+def test_an_answer_without_a_result_for_each_item_is_none(kind: Kind, body: Any) -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=body)
+
+    with answering(kind, answer) as client:
+        hashes = [to_base64url(bytes([one]) * 32) for one in (1, 2)]
+        assert code_of(lambda: client.anchor_batch(hashes)) == "unavailable"
+        assert code_of(lambda: client.verify_many(["{}", "{}"])) == "unavailable"
+
+
 @given(st.integers(1, 1_000_000), st.integers(0, 2_000))
 def test_it_is_asked_again_when_the_batch_is_due(eta: int, overdue: int) -> None:
     due = min(300, eta)

@@ -244,7 +244,11 @@ describe('credentials', () => {
   });
 
   /** The URL of a container's role whose credentials hold for so many milliseconds; then `fails` says whether it answers. */
-  async function roleFor(milliseconds: number, asked: (string | undefined)[], fails = false): Promise<string> {
+  async function roleFor(
+    milliseconds: number,
+    asked: (string | undefined)[],
+    fails = false,
+  ): Promise<string> {
     const server = createServer(({ headers }, response) => {
       asked.push(headers.authorization);
       if (fails && asked.length > 1) return response.writeHead(500).end('{}');

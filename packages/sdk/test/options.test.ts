@@ -11,7 +11,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createClient, type ServiceError } from '../src/index.ts';
 import { answer, type Loopback, loopback } from './loopback.ts';
 
-const good = answer(200, { alsoKnownAs: [], results: [] });
+const good = answer(200, { alsoKnownAs: [], results: [{}] });
 const pathsAt = ({ arrived }: Loopback) => arrived.map(({ path }) => path);
 
 describe('addresses', () => {

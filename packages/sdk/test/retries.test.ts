@@ -245,3 +245,13 @@ describe('arguments', () => {
     await expect(mint(client)).rejects.toMatchObject({ name: 'TallyError', code: 'invalid_field', field });
   });
 });
+
+test.each([{}, { results: {} }, { results: [{ valid: true }] }])(
+  'an answer without a result for each item is no answer: %j',
+  async (body) => {
+    const client = clientOf(await loopback(answer(200, body)));
+    const refused = { code: 'unavailable', status: 200, message: expect.stringContaining('2 items') };
+    expect(await failureOf(client.verifyMany(['{}', '{}']))).toMatchObject(refused);
+    expect(await failureOf(client.anchorBatch(['00'.repeat(32), '11'.repeat(32)]))).toMatchObject(refused);
+  },
+);

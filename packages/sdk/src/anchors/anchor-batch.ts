@@ -1,3 +1,4 @@
+import { type Results, resultsFor } from '../http/results.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import type { Anchor } from './anchor.ts';
 import { canonicalSha256, type HashOrReceipt } from './hash.ts';
@@ -19,14 +20,10 @@ export async function anchorBatch(
   const { idempotencyKey: _ofOneRequest, ...each } = call;
   const anchors: Anchor[] = [];
   for (const canonical_sha256 of batches(hashes)) {
-    const { json } = await transport.post<Results>('/v1/anchor/batch', { canonical_sha256 }, each);
-    for (const anchor of json.results) anchors.push(anchor);
+    const reply = await transport.post<Results<Anchor>>('/v1/anchor/batch', { canonical_sha256 }, each);
+    for (const anchor of resultsFor(reply, canonical_sha256.length)) anchors.push(anchor);
   }
   return anchors;
-}
-
-interface Results {
-  readonly results: readonly Anchor[];
 }
 
 function* batches(hashes: Iterable<HashOrReceipt>): Generator<string[]> {

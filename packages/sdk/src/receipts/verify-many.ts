@@ -1,4 +1,5 @@
 import { canonicalize, type JsonValue, type Verification } from '@tallystick/core';
+import { type Results, resultsFor } from '../http/results.ts';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import { type ReceiptInput, readReceipt } from './read.ts';
 
@@ -20,14 +21,14 @@ export async function verifyMany(
   const { idempotencyKey: _ofOneRequest, ...each } = call;
   const verdicts: Verification[] = [];
   for (const batch of batches(receipts)) {
-    const { json } = await transport.post<Results>('/v1/receipts/verify', { receipts: batch }, each);
-    verdicts.push(...json.results);
+    const reply = await transport.post<Results<Verification>>(
+      '/v1/receipts/verify',
+      { receipts: batch },
+      each,
+    );
+    verdicts.push(...resultsFor(reply, batch.length));
   }
   return verdicts;
-}
-
-interface Results {
-  readonly results: readonly Verification[];
 }
 
 function* batches(receipts: Iterable<ReceiptInput>): Generator<JsonValue[]> {

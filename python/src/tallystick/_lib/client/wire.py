@@ -129,6 +129,17 @@ def object_in(response: httpx.Response) -> JsonObject:
     return _object(json_in(response), response)
 
 
+def results_in(response: httpx.Response, items: int) -> list[JsonValue]:
+    """Reads the results of an answer about so many items, in their order.
+
+    Raises ``unavailable`` unless there is one for each.
+    """
+    results = object_in(response).get("results")
+    if not isinstance(results, list) or len(results) != items:
+        raise not_understood(response)
+    return results
+
+
 def event_in(line: bytes, response: httpx.Response) -> JsonObject:
     """Reads the JSON object of a line ``data: …``. Raises ``unavailable`` if it has none."""
     return _object(_parsed(line.removeprefix(b"data: "), response), response)

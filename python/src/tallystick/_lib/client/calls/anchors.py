@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import cast
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ from ...log.anchored import Anchor
 from ...shape import is_object
 from ..anchors import HashOrReceipt, canonical_sha256, hash_batches
 from ..service import Service, segment, utf8
-from ..wire import Call, content_in, json_in, not_understood, object_in, text_in
+from ..wire import Call, content_in, json_in, not_understood, results_in, text_in
 
 
 def anchor(service: Service, given: HashOrReceipt, key: str | None) -> Call[Anchor]:
@@ -24,7 +25,8 @@ def anchor(service: Service, given: HashOrReceipt, key: str | None) -> Call[Anch
 
 def anchor_batch(service: Service, hashes: Iterable[HashOrReceipt]) -> Iterator[Call[list[Anchor]]]:
     for batch in hash_batches(hashes):
-        yield service.post("/v1/anchor/batch", {"canonical_sha256": batch}, _anchors_in)
+        read = partial(_anchors_in, items=len(batch))
+        yield service.post("/v1/anchor/batch", {"canonical_sha256": batch}, read)
 
 
 def get_anchor(service: Service, anchor_ref: str) -> Call[Anchor]:
@@ -75,11 +77,8 @@ def _anchor_in(response: httpx.Response) -> Anchor:
     return _read_anchor(json_in(response), response)
 
 
-def _anchors_in(response: httpx.Response) -> list[Anchor]:
-    results = object_in(response).get("results")
-    if not isinstance(results, list):
-        raise not_understood(response)
-    return [_read_anchor(result, response) for result in results]
+def _anchors_in(response: httpx.Response, items: int) -> list[Anchor]:
+    return [_read_anchor(result, response) for result in results_in(response, items)]
 
 
 def _read_anchor(document: JsonValue, response: httpx.Response) -> Anchor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import httpx
@@ -19,7 +20,16 @@ from ...shape import is_object
 from ...verify import Verification
 from ..params import Counterparty, EmitParams
 from ..service import Service, segment
-from ..wire import AsyncLeaves, Call, Leaves, bill_lines, json_in, not_understood, object_in
+from ..wire import (
+    AsyncLeaves,
+    Call,
+    Leaves,
+    bill_lines,
+    json_in,
+    not_understood,
+    object_in,
+    results_in,
+)
 
 # What the service takes in one request: 500 receipts, and 1 MiB.
 _MAX_BATCH = 500
@@ -103,7 +113,8 @@ def verify_many(
     service: Service, receipts: Iterable[Document]
 ) -> Iterator[Call[list[Verification]]]:
     for batch in _batches(receipts):
-        yield service.post("/v1/receipts/verify", {"receipts": batch}, _verdicts_in)
+        read = partial(_verdicts_in, items=len(batch))
+        yield service.post("/v1/receipts/verify", {"receipts": batch}, read)
 
 
 def pricing(service: Service) -> Call[Pricing]:
@@ -161,11 +172,8 @@ def _verdict_in(response: httpx.Response) -> Verification:
     return _read_verdict(json_in(response), response)
 
 
-def _verdicts_in(response: httpx.Response) -> list[Verification]:
-    results = object_in(response).get("results")
-    if not isinstance(results, list):
-        raise not_understood(response)
-    return [_read_verdict(result, response) for result in results]
+def _verdicts_in(response: httpx.Response, items: int) -> list[Verification]:
+    return [_read_verdict(result, response) for result in results_in(response, items)]
 
 
 def _read_verdict(document: JsonValue, response: httpx.Response) -> Verification:
