@@ -69,6 +69,7 @@ export {
   type BundleVerdict,
   verifyBundle,
 } from './evidence/verify-bundle.ts';
+export { withinPurges } from './evidence/within-purges.ts';
 export { layoutZip, localHeader, type ZipLayout, type ZipPlace } from './evidence/zip-layout.ts';
 export { type ByteSource } from './evidence/zip-reader.ts';
 export { hkdfSha256, hmacSha256, type Sha256, sha256, sha256Hex } from './hash.ts';
@@ -285,7 +286,7 @@ export {
   signStreamHead,
   streamHeadHash,
 } from './streams/head.ts';
-export type { StreamFault } from './streams/stream-fault.ts';
+export { addedFault, leftOut, type StreamFault } from './streams/stream-fault.ts';
 export {
   type AbsentReceipt,
   type GivenReceipt,

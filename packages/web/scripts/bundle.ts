@@ -270,7 +270,7 @@ const withoutPq: Plugin = {
 
 /**
  * Removes the judges of the evidence behind bills and of payments, neither of which is in a bundle, and leaves to the second script the
- * search for a receipt that is not in its place, and corrections.
+ * search for a receipt that is not in its place, what is said of one, corrections, and the limit of what counts as deleted.
  */
 const withoutEvidence: Plugin = {
   name: 'without-evidence',
@@ -292,6 +292,16 @@ const withoutEvidence: Plugin = {
     build.onLoad({ filter: /streams[\\/]change-fault\.ts$/ }, () => ({
       contents:
         "import { later } from './run.ts'; export const changeFault = (...given) => later().changeFault(...given);",
+      resolveDir: fileURLToPath(new URL('later/', source)),
+    }));
+    build.onLoad({ filter: /streams[\\/]stream-fault\.ts$/ }, () => ({
+      contents:
+        "import { later } from './run.ts'; export const addedFault = (...given) => later().addedFault(...given); export const leftOut = (...given) => later().leftOut(...given);",
+      resolveDir: fileURLToPath(new URL('later/', source)),
+    }));
+    build.onLoad({ filter: /evidence[\\/]within-purges\.ts$/ }, () => ({
+      contents:
+        "import { later } from './run.ts'; export const withinPurges = (...given) => later().withinPurges(...given);",
       resolveDir: fileURLToPath(new URL('later/', source)),
     }));
   },

@@ -9,6 +9,7 @@ import type { DocumentTrust, EvidenceManifest } from './document.ts';
 import { EvidenceFault } from './fault.ts';
 import { linesOf, readObject } from './lines.ts';
 import { EVIDENCE_PATHS, hashesPath } from './parts.ts';
+import { withinPurges } from './within-purges.ts';
 
 /** Seconds for which every receipt stays in the room at least. */
 const ALWAYS_KEPT = Math.min(...KEPT.map(({ retentionDays }) => retentionDays)) * 86_400;
@@ -119,21 +120,6 @@ export class StreamCheck {
     const next = this.#heads.find(({ at }) => secondsOf(at) >= second);
     return (next ?? this.#heads.at(-1))?.count ?? 0;
   }
-}
-
-/** Refuses excuses for more deleted receipts than the records of purges count. */
-function withinPurges(verdict: StreamVerdict, { purged }: EvidenceManifest): StreamVerdict {
-  const deleted = verdict.absent.filter(({ reason }) => reason === 'deleted');
-  const recorded = purged.reduce((sum, { count }) => sum + count, 0);
-  if (deleted.length <= recorded) return verdict;
-  const faults = deleted.map(({ index, sha256 }) => ({
-    kind: 'left_out' as const,
-    index,
-    sha256,
-    detail: `The receipt with the hash ${sha256}, number ${index} of the stream, is not here, and the records of purges count only ${recorded}.`,
-  }));
-  const absent = verdict.absent.filter(({ reason }) => reason !== 'deleted');
-  return { ...verdict, complete: false, absent, faults: [...verdict.faults, ...faults] };
 }
 
 function fault(path: string, what: string): EvidenceFault {

@@ -1,12 +1,22 @@
-import { assessPq, CorrectionsCheck, changeFault } from '@tallystick/core';
+import { addedFault, assessPq, CorrectionsCheck, changeFault, leftOut, withinPurges } from '@tallystick/core';
 import { contentsOf, placeOf } from '../evidence/contents.ts';
 import { createPolicyDesk } from '../evidence/policy-desk.ts';
 import type { Later } from './main.ts';
 
 /**
  * The second script of the page of evidence: the judge of ML-DSA signatures, what looks for a receipt that is not in its place,
- * witness policies, corrections, and what draws the contents of a bundle that was verified.
+ * witness policies, corrections, the limit of what counts as deleted, and what draws the contents of a bundle that was verified.
  */
-const made = { assessPq, CorrectionsCheck, contentsOf, createPolicyDesk, changeFault, placeOf };
+const made = {
+  addedFault,
+  assessPq,
+  CorrectionsCheck,
+  contentsOf,
+  createPolicyDesk,
+  changeFault,
+  leftOut,
+  placeOf,
+  withinPurges,
+};
 export type EvidenceLater = typeof made;
 globalThis.tallystickLater = made as unknown as Later;
