@@ -219,11 +219,19 @@ export async function purgeRecord(
   );
 }
 
+interface MadeStream {
+  readonly heads: readonly [count: number, at: number][];
+  readonly first: number;
+  readonly since: number;
+  /** Number of the first heads that are signed, and left out of the files. */
+  readonly leftOut?: number;
+}
+
 /** The files of a stream: heads over so many of the hashes, each signed at its second, and the hashes from a place on. */
 export async function streamFiles(
   { head: signer }: Issuer,
   hashes: readonly string[],
-  { heads, first, since }: { heads: readonly [count: number, at: number][]; first: number; since: number },
+  { heads, first, since, leftOut = 0 }: MadeStream,
 ): Promise<Made[]> {
   const stream = `tenant:${TENANT}`;
   const texts: string[] = [];
@@ -246,7 +254,7 @@ export async function streamFiles(
     .slice(first - 1, last)
     .map((sha256, offset) => canonicalize({ index: first + offset, sha256 }));
   return [
-    { path: EVIDENCE_PATHS.heads, bytes: linesOf(texts) },
+    { path: EVIDENCE_PATHS.heads, bytes: linesOf(texts.slice(leftOut)) },
     ...(lines.length === 0 ? [] : [{ path: hashesPath(1), bytes: linesOf(lines) }]),
   ];
 }

@@ -91,6 +91,14 @@ describe('a bundle with heads', () => {
     });
   });
 
+  it('is refused without the heads before its last one, by which receipts of the period are not from before it', async () => {
+    const stream = { heads, first: 1, since: SINCE, leftOut: 3 };
+    await expect(judged(receipts.slice(0, 2), stream)).rejects.toMatchObject({
+      reason: 'stream_invalid',
+      message: expect.stringContaining('the head before the first one is left out'),
+    });
+  });
+
   it('is refused with a head from before the period alone, which says nothing of the period', async () => {
     const stream = { heads: heads.slice(0, 1), first: 3, since: SINCE };
     await expect(judged(receipts.slice(2), stream)).rejects.toMatchObject({ reason: 'stream_invalid' });

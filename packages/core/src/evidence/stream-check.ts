@@ -61,13 +61,17 @@ export class StreamCheck {
 
   /**
    * Returns how many receipts of the stream come before the first hash: as many as the head from before the period counts, or
-   * none. A bundle that could choose the number could leave out receipts that its heads count.
+   * none. A bundle that could choose the number could leave out receipts that its heads count. One that could choose its first
+   * head could excuse receipts of the period, which only an earlier head shows not to be from before it.
    */
   #begin(first: StreamHead, last: StreamHead): number {
     const from = secondsOf(this.#manifest.period.from);
     if (secondsOf(last.at) < from)
       throw fault(EVIDENCE_PATHS.heads, 'the last head is from before the period');
-    const counted = secondsOf(first.at) <= from ? first.count : 0;
+    const isBefore = secondsOf(first.at) <= from;
+    if (!isBefore && first.previous_sha256 !== null)
+      throw fault(EVIDENCE_PATHS.heads, 'the head before the first one is left out');
+    const counted = isBefore ? first.count : 0;
     if (this.#first === 0 || this.#first === counted + 1) return counted;
     if (this.#first === 1) return 0;
     const what = `the hashes begin at ${this.#first}, and no head from before the period counts what was left out`;
