@@ -192,6 +192,16 @@ describe('tally evidence verify', () => {
     expect(stderr).toContain('The anchors of 1 receipts show nothing: no log that the trust lists');
   });
 
+  test('ends with 3 where the trust does not vouch for the keys of receipts, and says of how many', async () => {
+    const issuer = await makeIssuer('burnt', '2027-02-28T12:00:00Z');
+    const files = await goodFiles(issuer);
+    writeFileSync(at('burnt.zip'), zipOf([await manifestOf(issuer, files), ...files]));
+    const ask = ['evidence', 'verify', at('burnt.zip'), '--root', rootFingerprint(issuer.root.publicKey)];
+    const { code, stderr } = await tally(ask, { env: later });
+    expect(code).toBe(3);
+    expect(stderr).toContain('The trust does not vouch for the keys of 4 receipts.');
+  });
+
   test('says how many receipts no head counts', async () => {
     const issuer = await makeIssuer();
     const from = Date.UTC(2027, 1, 1) / 1000;

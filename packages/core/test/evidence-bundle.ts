@@ -54,7 +54,8 @@ interface Issuer {
 
 const seeded = (name: string): Promise<Signer> => createSigner(sha256(utf8(`evidence test: ${name}`)));
 
-export async function makeIssuer(name = 'own'): Promise<Issuer> {
+/** @param compromisedAt when the key for receipts was revoked, since somebody else may have it; null if it is in use */
+export async function makeIssuer(name = 'own', compromisedAt: string | null = null): Promise<Issuer> {
   const signer = (purpose: string): Promise<Signer> => seeded(`${name} ${purpose}`);
   const [root, receipt] = [await signer('root'), await signer('receipt')];
   const [bundle, head] = [await signer('bundle'), await signer('head')];
@@ -67,6 +68,15 @@ export async function makeIssuer(name = 'own'): Promise<Issuer> {
     valid_until: null,
     revoked: null,
   });
+  const inUse = keyOf(receipt, 'receipt');
+  const receiptKey =
+    compromisedAt === null
+      ? inUse
+      : {
+          ...inUse,
+          state: 'revoked' as const,
+          revoked: { at: compromisedAt, reason: 'compromised' as const },
+        };
   const trust = await signTrustBundle(
     {
       version: 3,
@@ -76,7 +86,7 @@ export async function makeIssuer(name = 'own'): Promise<Issuer> {
         {
           did: ISSUER,
           status: 'verified',
-          keys: [keyOf(receipt, 'receipt'), keyOf(bundle, 'bundle'), keyOf(head, 'head')],
+          keys: [receiptKey, keyOf(bundle, 'bundle'), keyOf(head, 'head')],
         },
       ],
       log: null,

@@ -2,8 +2,10 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { rootFingerprint } from '@tallystick/core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AT, goodFiles, makeIssuer, manifestOf, zipOf } from '../../core/test/evidence-bundle.ts';
 import { receiptIdOf, runningClock, startTestService, type TestService } from '../../server/test/service.ts';
 import { evidenceOf, newTenant } from '../../server/test/tenant.ts';
 import { builtPage } from '../scripts/page.ts';
@@ -104,6 +106,23 @@ test('a bundle says which of its receipts are superseded, and by which', async (
   expect(shown).toContain(`${second} corrects ${first}, which is superseded and proves what it proved`);
   expect(shown).toContain('Reason: Two picks were counted twice.');
   await expectAccessible(page, 1280);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test('a bundle with receipts of a key that was compromised is intact, and says of how many', async () => {
+  const issuer = await makeIssuer('burnt', '2027-02-28T12:00:00Z');
+  const files = await goodFiles(issuer);
+  const file = join(folder, 'burnt.zip');
+  writeFileSync(file, zipOf([await manifestOf(issuer, files), ...files]));
+  const { page, context, complaints } = await openAt(browser, url, { offline: true });
+  await page.clock.setFixedTime(AT + 1000);
+  await page.fill('#root', rootFingerprint(issuer.root.publicKey));
+  expect(await verify(page, file)).toBe('unsure');
+  expect(await page.innerText('#result h2')).toBe('Intact, but not every receipt is trusted');
+  expect(await page.innerText('#result')).toMatch(
+    /Receipts\s+4; the trust bundle does not vouch for the keys of 4 of them/,
+  );
   expect(complaints).toEqual([]);
   await context.close();
 });

@@ -141,7 +141,7 @@ function printVerdict(verdict: BundleVerdict, { known, json }: { known: boolean;
     remark(`Receipt ${index} of the stream is here as its hash alone (${reason}): ${sha256}`);
   }
   for (const { detail } of verdict.completeness?.faults ?? []) remark(detail);
-  if (untrusted > 0) remark(`The keys of ${untrusted} receipts are no longer vouched for.`);
+  if (untrusted > 0) remark(`The trust does not vouch for the keys of ${untrusted} receipts.`);
   if (unlogged > 0) {
     remark(
       `The anchors of ${unlogged} receipts show nothing: no log that the trust lists signed their roots.`,
@@ -152,7 +152,8 @@ function printVerdict(verdict: BundleVerdict, { known, json }: { known: boolean;
   }
   if (verdict.completeness?.complete === false) return EXIT.failed;
   if (verdict.corrections.some(({ valid }) => !valid)) return EXIT.failed;
-  return trusted && unlogged === 0 && witnessed?.satisfied !== false ? EXIT.ok : EXIT.untrusted;
+  const isSound = untrusted === 0 && unlogged === 0 && witnessed?.satisfied !== false;
+  return trusted && isSound ? EXIT.ok : EXIT.untrusted;
 }
 
 function bundleWitnesses({ witnessed, unwitnessed, anchored }: BundleVerdict): string {

@@ -70,6 +70,12 @@ describe('a bundle', () => {
     expect((await verifyBundle(sourceOf(good), { now: AT + 10 * 365 * 86_400_000 })).receipts).toBe(4);
   });
 
+  it('says how many of its receipts are by a key that the trust bundle does not vouch for', async () => {
+    const burnt = await makeIssuer('burnt', '2027-02-28T12:00:00Z');
+    const verdict = await verifyBundle(sourceOf(await signed(await goodFiles(burnt), same, burnt)), NOW);
+    expect(verdict).toMatchObject({ receipts: 4, untrusted: 4 });
+  });
+
   it('is refused with any one byte changed', async () => {
     const step = Math.max(1, Math.floor(good.length / 400));
     for (let at = 0; at < good.length; at += step) {

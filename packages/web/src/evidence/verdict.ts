@@ -23,7 +23,9 @@ export function showVerdict(verdict: BundleVerdict, known: string): void {
   show(state, title, message, rare().contentsOf(verdict));
 }
 
-function trustedOr({ unlogged, witnessed }: BundleVerdict): 'trusted' | 'unlogged' | 'unwitnessed' {
+function trustedOr(verdict: BundleVerdict): 'trusted' | 'untrusted' | 'unlogged' | 'unwitnessed' {
+  const { untrusted, unlogged, witnessed } = verdict;
+  if (untrusted > 0) return 'untrusted';
   if (unlogged > 0) return 'unlogged';
   return witnessed?.satisfied === false ? 'unwitnessed' : 'trusted';
 }
