@@ -54,7 +54,7 @@ export function onFile(id: string, take: Take): void {
   });
 }
 
-/** Calls `take` with each file that is dropped anywhere on the page. */
+/** Calls `take` with each file that is dropped anywhere on the page; a folder, which can't be read, counts as an empty file. */
 export function onDrop(take: Take): void {
   const veil = byId('dropping');
   addEventListener('dragover', (event) => {
@@ -63,20 +63,22 @@ export function onDrop(take: Take): void {
     veil.hidden = false;
   });
   addEventListener('dragleave', ({ relatedTarget }) => {
-    veil.hidden ||= relatedTarget === null;
+    if (relatedTarget === null) veil.hidden = true;
   });
-  on(window, 'drop', async (event) => {
+  addEventListener('drop', (event) => {
     veil.hidden = true;
-    const files = (event as DragEvent).dataTransfer?.files;
+    const files = event.dataTransfer?.files;
     if (!files?.length) return;
     event.preventDefault();
-    await takeAll(files, take);
+    void takeAll(files, take);
   });
 }
 
 async function takeAll(list: FileList | null, take: Take): Promise<void> {
   // The list of a chooser is emptied with it.
   const files = [...(list ?? [])];
-  for (const file of files) await take(new Uint8Array(await file.arrayBuffer()), file.name);
+  for (const file of files) {
+    await take(new Uint8Array(await file.arrayBuffer().catch(() => [])), file.name);
+  }
   if (files.length > 1) judgeTogether(files);
 }

@@ -145,6 +145,18 @@ describe('a call', () => {
     await page.fill('.given textarea', '{');
     await page.waitForSelector(`.answer[data-state=fail] >> text=can't be read`);
     expect(await page.locator('.part figure').count()).toBe(0);
+    await page.setInputFiles('.given input[type=file]', file(site.request));
+    await page.waitForSelector('.answer[data-state=pass]');
+    await page.evaluate(() => {
+      const folder = new File([], 'papers');
+      folder.arrayBuffer = async () => {
+        throw new DOMException('A requested file or directory could not be found.', 'NotFoundError');
+      };
+      const drop = Object.assign(new Event('drop', { bubbles: true }), { dataTransfer: { files: [folder] } });
+      document.querySelector('.given')?.dispatchEvent(drop);
+    });
+    await page.waitForSelector('.answer[data-state=fail] >> text=papers can’t be read');
+    expect(await page.locator('.part figure').count()).toBe(0);
     await context.close();
   });
 

@@ -142,3 +142,37 @@ test('a file that is no JSON and one of another maker are named, and files that 
   ]);
   await context.close();
 });
+
+/** Drops a folder before documents; a script can't put one into a drop, so its file answers as browsers do for a folder. */
+async function dropFolder(page: Page, documents: readonly unknown[]): Promise<void> {
+  const texts = documents.map((one) => JSON.stringify(one));
+  await page.evaluate((all) => {
+    const folder = new File([], 'papers');
+    folder.arrayBuffer = async () => {
+      throw new DOMException('A requested file or directory could not be found.', 'NotFoundError');
+    };
+    const files = [folder, ...all.map((text, index) => new File([text], `${index + 1}.json`))];
+    dispatchEvent(Object.assign(new Event('drop'), { dataTransfer: { files } }));
+  }, texts);
+}
+
+test('a folder counts as an empty file: alone, in place of the verdict before, and among receipts', async () => {
+  const one = caseOf('an envelope');
+  const { page, context, complaints } = await openFor(one);
+  await drop(page, one.documents.slice(0, 1));
+  await page.waitForSelector('#result .verdict[data-state=pass]');
+  await dropFolder(page, []);
+  await page.waitForSelector('#result .verdict[data-state=fail]');
+  expect(await page.innerText('#result h2')).toBe('The receipt can’t be read');
+  expect(await page.innerText('#result')).toContain('Of a folder, open or drop the files in it.');
+  expect(await page.innerText('#receipt-source')).toContain('papers, 0 bytes');
+  await expectAccessible(page, 1440);
+  await dropFolder(page, one.documents.slice(0, 1));
+  await page.waitForSelector('.together');
+  expect(await page.getAttribute('#result .verdict', 'data-state')).toBe('pass');
+  const [receipts = []] = await shown(page);
+  expect(receipts.map(({ state }) => state)).toEqual(['fail', 'pass']);
+  expect(receipts[0]?.text).toContain('papers: The receipt can’t be read');
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -49,13 +49,16 @@ void start(globalThis.tallystickGiven ?? []);
 async function start(files: readonly File[]): Promise<void> {
   // Ends what an earlier run shows.
   dispatchEvent(new Event(STARTED));
-  const given = await Promise.all(
-    files.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })),
-  );
+  const given = await Promise.all(files.map(read));
   if (given.some(({ bytes }) => isSession(bytes))) return;
   const receipts = given.filter(({ bytes }) => later().kindOf(bytes) === 'receipt');
   if (receipts.length < 2) return;
   showBelow(receipts);
+}
+
+/** Reads a file; a folder counts as an empty one, as it does where it is dropped alone. */
+async function read(file: File): Promise<Given> {
+  return { name: file.name, bytes: new Uint8Array(await file.arrayBuffer().catch(() => [])) };
 }
 
 /** Shows the receipts below the verdict, also after that is drawn again, until the reader gives another receipt. */

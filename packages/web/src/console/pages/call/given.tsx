@@ -25,7 +25,15 @@ export function Given({ receipt }: { readonly receipt: string | null }): JSX.Ele
     setBody(found?.ok === true ? bodyIn(bytes) : null);
   };
   const takeFile = async (file: File | undefined): Promise<void> => {
-    if (file !== undefined) await take(new Uint8Array(await file.arrayBuffer()));
+    if (file === undefined) return;
+    const bytes = await file.arrayBuffer().catch(() => null);
+    if (bytes !== null) return take(new Uint8Array(bytes));
+    setBody(null);
+    setCheck({
+      name: 'request',
+      ok: false,
+      detail: `${file.name} can’t be read. Of a folder, drop the file in it.`,
+    });
   };
   return (
     <>
