@@ -1,4 +1,5 @@
 import { concatBytes, utf8 } from '../encoding/bytes.ts';
+import { groupsOf } from './lines.ts';
 
 /** A file to store in an archive: `path` is ASCII, `size` is below 4 GiB, and `crc32` is that of its bytes. */
 export interface ZipFile {
@@ -46,6 +47,9 @@ export const ZIP = {
   date: 0x0021,
 } as const;
 
+/** Number of headers that are put together at once: a call takes only so many arguments. */
+const GROUP = 1024;
+
 /** Computes the one layout of these files: stored, in order, without a gap, with ZIP64 only where it is needed. */
 export function layoutZip(files: readonly ZipFile[]): ZipLayout {
   let at = 0;
@@ -55,7 +59,8 @@ export function layoutZip(files: readonly ZipFile[]): ZipLayout {
     at = start + file.size;
     return place;
   });
-  const central = concatBytes(...places.map(centralHeader));
+  const headers = groupsOf(places.map(centralHeader), GROUP);
+  const central = concatBytes(...Array.from(headers, (group) => concatBytes(...group)));
   const directory = concatBytes(central, endOf(places.length, at, central.length));
   return { places, directoryAt: at, directory, size: at + directory.length };
 }
