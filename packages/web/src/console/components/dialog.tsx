@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
-/** A dialog that keeps the focus until it is closed: by Escape, its button, or a click beside it. */
+/** A dialog that keeps the focus until it is closed, by Escape, its button, or a click beside it, and then gives it back. */
 export function Dialog({
   title,
   close,
@@ -20,7 +20,10 @@ export function Dialog({
 }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
+    const opener = document.activeElement;
     dialog.current?.showModal();
+    // Browsers give the focus back where a dialog is closed, and not where it is taken out of the page.
+    return () => queueMicrotask(() => opener instanceof HTMLElement && opener.focus({ preventScroll: true }));
   }, []);
   return (
     <dialog
