@@ -308,4 +308,25 @@ describe('signing in', () => {
     expect(exported).toBe('InvalidAccessError');
     await context.close();
   });
+
+  test('by a key that another tab has made meanwhile, and not by a second one', async () => {
+    const { page, context, complaints } = await openCalls('', {}, service.config.siteUrl);
+    const other = await context.newPage();
+    await other.goto(page.url());
+    for (const tab of [page, other]) {
+      await tab.click('.sign-in');
+      await tab.click('text=By a DID');
+      await tab.waitForSelector('button:enabled >> text=Make a key in this browser');
+    }
+    const dids: (string | null)[] = [];
+    for (const tab of [other, page]) {
+      await tab.click('text=Make a key in this browser');
+      await tab.waitForSelector('.who');
+      dids.push(await tab.getAttribute('.who b', 'title'));
+    }
+    expect(dids[0]).toMatch(/^did:key:z6Mk/);
+    expect(dids[1]).toBe(dids[0]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
 });

@@ -101,7 +101,12 @@ function ByDid({ enter, busy }: WayProps): JSX.Element {
   const own = useLoad('own', async () => ({ agent: canMakeKeys() ? await openBrowserKey() : null }));
   const agent = own.value?.agent ?? null;
   const enterOwn = (): Promise<void> =>
-    enter(async () => ({ way: 'did', from: 'browser', agent: agent ?? (await makeBrowserKey()) }));
+    // Another tab may have made one since this dialog was opened.
+    enter(async () => ({
+      way: 'did',
+      from: 'browser',
+      agent: agent ?? (await openBrowserKey()) ?? (await makeBrowserKey()),
+    }));
   const forgetOwn = async (): Promise<void> => {
     if (!confirm('Delete this key for good? Nobody can sign as its DID again, nor spend its balance.'))
       return;
