@@ -301,6 +301,20 @@ describe('a session', () => {
     await context.close();
   });
 
+  test('is shown with its fault where nothing of its record can be read', async () => {
+    const prepare = ({ context }: Opened): Promise<unknown> =>
+      context.route(`**/v1/sessions/${site.toolSession}`, (route) =>
+        route.fulfill({ body: 'cut\n', contentType: 'application/x-ndjson' }),
+      );
+    const { page, context, complaints } = await openAs(site.key, `/sessions/${site.toolSession}`, {
+      prepare,
+    });
+    await page.waitForSelector('.verdict[data-state=fail]');
+    expect(await textOf(page, '.steps')).toContain('Line 1 is not JSON.');
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   test('somebody else sees neither its calls nor its record', async () => {
     const { authorization } = await apiKey(site.routed.service, 'pro');
     const stranger = authorization.slice('Bearer '.length);

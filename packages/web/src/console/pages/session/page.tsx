@@ -102,6 +102,7 @@ function Sums({
   readonly calls: readonly Call[];
   readonly steps: readonly Step[];
 }): JSX.Element {
+  // None where nothing of the record can be read.
   const times = steps.flatMap(({ at, call }) => (at === null ? [] : [at, at - (call?.total_ms ?? 0)]));
   const failed = calls.filter(({ status, error_code }) => status >= 400 || error_code !== null).length;
   const tools = steps.filter(({ entry }) => entry?.call.kind === 'tool').length;
@@ -138,13 +139,11 @@ function Sums({
       </div>
       <div>
         <dt>Lasted</dt>
-        <dd>{duration(Math.max(...times) - Math.min(...times))}</dd>
+        <dd>{times.length === 0 ? '–' : duration(Math.max(...times) - Math.min(...times))}</dd>
       </div>
       <div>
         <dt>Began</dt>
-        <dd>
-          <Time at={new Date(Math.min(...times)).toISOString()} />
-        </dd>
+        <dd>{times.length === 0 ? '–' : <Time at={new Date(Math.min(...times)).toISOString()} />}</dd>
       </div>
     </dl>
   );
