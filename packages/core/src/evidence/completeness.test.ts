@@ -91,6 +91,18 @@ describe('a bundle with heads', () => {
     });
   });
 
+  it('is complete with hashes of receipts from before the period, which are named', async () => {
+    const verdict = await judged(receipts, { heads: heads.slice(1), first: 1, since: SINCE });
+    const absent = [1, 2].map((index) => expect.objectContaining({ index, reason: 'before the period' }));
+    expect(verdict).toMatchObject({ complete: true, first: 1, last: 8, given: 6, absent });
+  });
+
+  it('is not complete without a receipt that follows one of the period, though its first head is days later', async () => {
+    const given = receipts.filter((_, day) => day !== 1);
+    const verdict = await judged(given, { heads, first: 3, since: SINCE });
+    expect(verdict).toMatchObject({ complete: false, faults: [{ kind: 'left_out', index: 4 }] });
+  });
+
   it('is refused without the heads before its last one, by which receipts of the period are not from before it', async () => {
     const stream = { heads, first: 1, since: SINCE, leftOut: 3 };
     await expect(judged(receipts.slice(0, 2), stream)).rejects.toMatchObject({

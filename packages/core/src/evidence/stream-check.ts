@@ -14,6 +14,9 @@ import { withinPurges } from './within-purges.ts';
 /** Seconds for which every receipt stays in the room at least. */
 const ALWAYS_KEPT = Math.min(...KEPT.map(({ retentionDays }) => retentionDays)) * 86_400;
 
+/** Seconds after its time of issue within which a receipt is stored, by the clocks of any two processes. */
+const STORED_WITHIN = 2 * CLOCK_SKEW;
+
 /** Reads a bundle's heads and hashes, and judges by them whether its receipts are all that the heads count. */
 export class StreamCheck {
   readonly #manifest: EvidenceManifest;
@@ -40,17 +43,18 @@ export class StreamCheck {
    * What the heads say about the receipts; null for a bundle without heads, which shows nothing about completeness.
    * @throws EvidenceFault stream_invalid
    */
-  finish(given: Iterable<GivenReceipt>): StreamVerdict | null {
+  finish(given: readonly GivenReceipt[]): StreamVerdict | null {
     const [first] = this.#heads;
     const last = this.#heads.at(-1);
     if (first === undefined || last === undefined) return null;
     try {
+      const from = this.#begin(first, last);
       const verdict = judgeStream({
         heads: this.#heads,
-        from: this.#begin(first, last),
+        from,
         hashes: this.#hashes,
         given,
-        excuse: (index) => this.#excuse(index),
+        excuse: this.#excuses(from, given),
         digest: this.#digest,
       });
       return withinPurges(verdict, this.#manifest);
@@ -108,21 +112,30 @@ export class StreamCheck {
   }
 
   /**
-   * Why a receipt need not be in the bundle. Heads tell: what the first one from a time on counts was stored by then, so it
-   * may have been issued before the period, or may have been deleted since. Later receipts may not be missing.
+   * Why a receipt need not be in the bundle, by its place. What was stored by a time may have been issued before the period, or
+   * may have been deleted since. Later receipts may not be missing.
    */
-  #excuse(index: number): string | null {
+  #excuses(from: number, given: readonly GivenReceipt[]): (index: number) => string | null {
+    const issued = new Map(given.map(({ sha256, issuedAt }) => [sha256, issuedAt]));
+    const times = this.#hashes.map((hash) => issued.get(hash) ?? 0);
     const { period, issued_at } = this.#manifest;
-    if (index <= this.#countAt(secondsOf(period.from) + CLOCK_SKEW)) return 'before the period';
-    return index <= this.#countAt(secondsOf(issued_at) - ALWAYS_KEPT) ? 'deleted' : null;
+    const before = this.#countAt(secondsOf(period.from) + CLOCK_SKEW, from, times);
+    const deleted = this.#countAt(secondsOf(issued_at) - ALWAYS_KEPT, from, times);
+    return (index) => (index <= before ? 'before the period' : index <= deleted ? 'deleted' : null);
   }
 
-  /** How many receipts may have been stored by a time (Unix seconds). */
-  #countAt(second: number): number {
+  /**
+   * How many receipts may have been stored by a time (Unix seconds): those that the first head from then on counts. That head may be
+   * a day younger, so no receipt counts that follows one which was issued after that time.
+   * @param times when each receipt after the first `from` was issued; 0 where that is not known
+   */
+  #countAt(second: number, from: number, times: readonly number[]): number {
     const [first] = this.#heads;
     if (first === undefined || secondsOf(first.since) >= second) return 0;
     const next = this.#heads.find(({ at }) => secondsOf(at) >= second);
-    return (next ?? this.#heads.at(-1))?.count ?? 0;
+    const counted = (next ?? this.#heads.at(-1))?.count ?? 0;
+    const later = times.findIndex((time) => time >= second + STORED_WITHIN);
+    return later < 0 ? counted : Math.min(counted, from + later);
   }
 }
 
