@@ -388,6 +388,12 @@ describe('an evidence bundle', () => {
     await expectShown(verifier, '#result .verdict');
     expect(await verifier.getAttribute('#result .verdict', 'data-state')).toBe('unsure');
     expect(await verifier.innerText('#result')).toContain(tenant.id);
+    // A sign-out in this tab would not reach what another one holds.
+    const stored = () => sessionStorage.getItem('tallystick-session');
+    expect([await verifier.evaluate(stored), await page.evaluate(stored)]).toEqual([
+      null,
+      keyIn(tenant.headers),
+    ]);
     await expectShown(page, '.exports a.row');
     await page.click('text=The receipt of this export');
     await judged(page);

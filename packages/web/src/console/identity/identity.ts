@@ -62,6 +62,15 @@ export function signOut(): void {
   forget();
 }
 
+/** Opens a window that does not get the copy of the session's storage that browsers give it, which no sign-out here would empty. */
+export function openSignedOut(path: string): Window | null {
+  const kept = recall();
+  forget();
+  const opened = open(path, '_blank');
+  if (kept !== null) store(kept);
+  return opened;
+}
+
 /** Signs in whom the session remembers. */
 export async function resume(): Promise<void> {
   const kept = recall();
