@@ -162,7 +162,7 @@ describe('a receipt by its id', () => {
   });
 
   /** A receipt, the one that corrects it, and the one that says so. */
-  const corrected = async () => {
+  const corrected = async (reason = 'Two pallets were counted twice.') => {
     // Another key than that of the list, whose receipts are counted.
     const headers = await apiKey(site.service, 'pro');
     const mint = async (input: string) =>
@@ -170,7 +170,7 @@ describe('a receipt by its id', () => {
         (await site.service.post('/v1/receipt/free', { input, purpose: 'p', anchor: true }, headers)).text,
       );
     const [first, second] = [await mint('42 pallets'), await mint('40 pallets')];
-    const call = { corrects: first, correction: second, reason: 'Two pallets were counted twice.' };
+    const call = { corrects: first, correction: second, reason };
     const reply = await site.service.post('/v1/receipt/corrections', call, headers);
     expect(reply.status, reply.text).toBe(200);
     return { first, second, link: receiptIdOf(reply.text) };
@@ -190,6 +190,16 @@ describe('a receipt by its id', () => {
     await expectShown(page, '.standing[data-state=pass]:has-text("A correction.")');
     expect(await page.innerText('.standing:has-text("A correction.")')).toContain(`supersedes ${first}.`);
     expectQuiet(opened);
+  });
+
+  test('whose correction has a reason that would turn around what follows shows its characters by number', async () => {
+    const { first } = await corrected('None.\u202e\u200b<b>');
+    const { page } = await visit(`/receipts#${first}`);
+    await expectShown(page, '.standing:has-text("Corrected.")');
+    expect(await page.innerText('.standing:has-text("Corrected.")')).toContain(
+      'Reason: None.U+202EU+200B<b> (r_env_',
+    );
+    expect(await page.locator('.standing .mark').allTextContents()).toEqual(['U+202E', 'U+200B']);
   });
 
   test('whose correction is changed on its way is only said to be corrected', async () => {

@@ -1,6 +1,7 @@
 import { receiptIdPattern } from '@tallystick/core';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { reveal } from '../../../reveal.ts';
 import type { ApiProblem } from '../../api.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -152,12 +153,32 @@ function Corrected({ of: { kind, link, verdict } }: { readonly of: CorrectionOfR
             <b>{holds ? 'A correction.' : 'Said to be a correction.'}</b> This receipt supersedes {other}.
           </>
         )}
-        {link.reason !== null && <> Reason: {link.reason}</>} (<ReceiptLink id={link.link_id} />
+        {link.reason !== null && (
+          <>
+            {' '}
+            Reason: <Revealed text={link.reason} />
+          </>
+        )}{' '}
+        (<ReceiptLink id={link.link_id} />
         {verdict === null && ', which this page could not check'})
         {verdict?.valid === false && <> This does not hold: {verdict.faults.join(' ')}</>}
       </span>
     </p>
   );
+}
+
+/** A text of whoever signed it: no character in it stays invisible, or changes the direction of what follows. */
+function Revealed({ text }: { readonly text: string }): JSX.Element {
+  const pieces = [...reveal(text)].map((piece, at) =>
+    piece.marked ? (
+      <span class="mark" key={at}>
+        {piece.text}
+      </span>
+    ) : (
+      piece.text
+    ),
+  );
+  return <>{pieces}</>;
 }
 
 const ReceiptLink = ({ id }: { readonly id: string }): JSX.Element => (
