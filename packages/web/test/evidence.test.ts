@@ -5,7 +5,16 @@ import { pathToFileURL } from 'node:url';
 import { rootFingerprint } from '@tallystick/core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AT, goodFiles, makeIssuer, manifestOf, zipOf } from '../../core/test/evidence-bundle.ts';
+import {
+  AT,
+  correcting,
+  envelopeAt,
+  goodFiles,
+  makeIssuer,
+  manifestOf,
+  partOf,
+  zipOf,
+} from '../../core/test/evidence-bundle.ts';
 import { receiptIdOf, runningClock, startTestService, type TestService } from '../../server/test/service.ts';
 import { evidenceOf, newTenant } from '../../server/test/tenant.ts';
 import { builtPage } from '../scripts/page.ts';
@@ -123,6 +132,32 @@ test('a bundle with receipts of a key that was compromised is intact, and says o
   expect(await page.innerText('#result')).toMatch(
     /Receipts\s+4; the trust bundle does not vouch for the keys of 4 of them/,
   );
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test('a bundle whose issuer says two things of a receipt fails, and names both', async () => {
+  const issuer = await makeIssuer();
+  const second = AT / 1000 - 90_000;
+  const envelopes = await Promise.all(
+    ['a', 'b', 'c'].map((suffix) => envelopeAt(issuer.receipt, second, suffix)),
+  );
+  const [first = '', ...others] = envelopes;
+  const links = await Promise.all(
+    others.map((other, index) =>
+      envelopeAt(issuer.receipt, second + 1, `${index}`, correcting(first, other)),
+    ),
+  );
+  const files = [...(await goodFiles(issuer)).slice(0, 3), ...partOf(1, [...envelopes, ...links])];
+  const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, receipts: 5, metering: 0 }));
+  const file = join(folder, 'twice.zip');
+  writeFileSync(file, zipOf([manifest, ...files]));
+  const { page, context, complaints } = await openAt(browser, url, { offline: true });
+  await page.clock.setFixedTime(AT + 1000);
+  await page.fill('#root', rootFingerprint(issuer.root.publicKey));
+  expect(await verify(page, file)).toBe('fail');
+  expect(await page.innerText('#result h2')).toBe('Intact, but corrections do not hold');
+  expect(await page.innerText('#result')).toContain('2 of 2 corrections are at fault');
   expect(complaints).toEqual([]);
   await context.close();
 });

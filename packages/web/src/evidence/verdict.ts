@@ -11,10 +11,11 @@ export const rare = (): EvidenceLater => later() as unknown as EvidenceLater;
 
 /** Shows the contents of a bundle. `known` is the fingerprint that the reader gave, or an empty text. */
 export function showVerdict(verdict: BundleVerdict, known: string): void {
-  const { completeness } = verdict;
-  if (completeness?.complete === false) {
-    const { title, message } = prose.verdict.incomplete;
-    show('fail', title, formatText(message, counted(completeness.faults.length)), rare().contentsOf(verdict));
+  const missing = verdict.completeness?.faults.length ?? 0;
+  const faulty = verdict.corrections.filter(({ valid }) => !valid).length;
+  if (missing + faulty > 0) {
+    const { title, message } = prose.verdict[missing > 0 ? 'incomplete' : 'contradicted'];
+    show('fail', title, formatText(message, counted(missing || faulty)), rare().contentsOf(verdict));
     return;
   }
   const kind = known === '' ? 'intact' : known === verdict.root ? trustedOr(verdict) : 'another';
