@@ -82,7 +82,8 @@ describe('a transaction that another one is preferred to', () => {
       [add('a', 1), add('b', 1)],
       [add('b', 2), add('a', 2)],
     ]);
-    expect(begun).toBe(3);
+    // More often where the second try takes the freed row before the transaction that waits for it wakes up.
+    expect(begun).toBeGreaterThan(2);
     expect(await numbers()).toEqual({ a: 4, b: 13 });
   });
 
