@@ -3,8 +3,11 @@ import { defineConfig } from 'vitest/config';
 /** Suites that put modules in place of others, which only a process of their own can. */
 const MOCKING = ['packages/server/test/added-profile.test.ts'];
 
+const REPEATING = { runner: './scripts/repeating-runner.ts', includeTaskLocation: true };
+
 export default defineConfig({
   test: {
+    ...(process.env.TALLY_TEST_REPEATS ? REPEATING : {}),
     globalSetup: './scripts/before-tests.ts',
     setupFiles: './scripts/each-file.ts',
     reporters: ['default', './scripts/reporter.ts'],
