@@ -64,7 +64,7 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   'memory of compression': ['compute-retrieve'],
   'sign-in by DID and its replays': ['agents'],
   'the list of calls and its live tail': ['compute-calls'],
-  'idempotency keys': ['idempotency'],
+  'idempotency keys': ['idempotency', 'anchored-receipts'],
 };
 /** Those in which every process is one of its own; in those above, three services share one. */
 const OF_PROCESSES = ['clients-openai', 'receipt-fetch', 'frameworks-sessions'];

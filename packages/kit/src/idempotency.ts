@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalize, type JsonValue, TallyError } from '@tallystick/core';
 import type { Incoming } from './incoming.ts';
 import type { IdempotencyRecord, Repeated } from './records.ts';
+import { Refusal } from './refusal.ts';
 
 /** How long a key is remembered, in seconds: long enough for a retry queue that stood still over a weekend. */
 const TTL_SECONDS = 72 * 60 * 60;
@@ -85,6 +86,15 @@ export function keyReusedError(): TallyError {
   return new TallyError(
     'idempotency_key_reused',
     'This Idempotency-Key was already used with a different request. Send a fresh key, or the same request.',
+  );
+}
+
+/** The refusal of a request while another one with its key is under way for longer than it could wait. */
+export function keyInUseError(): Refusal {
+  return new Refusal(
+    'idempotency_key_in_use',
+    'Another request with this Idempotency-Key is still being answered. Send the same request again later.',
+    { retryAfter: 5 },
   );
 }
 

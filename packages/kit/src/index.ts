@@ -16,6 +16,7 @@ export {
   type IdempotentRequest,
   idempotencyClaim,
   idempotencyKey,
+  keyInUseError,
   keyReusedError,
   replayOf,
   requestHash,

@@ -4,11 +4,10 @@ import {
   type IdempotencyRecord,
   type IdempotentRequest,
   idempotencyClaim,
-  type KeyedMutex,
   type Received,
   requestHash,
 } from '@tallystick/kit';
-import { callerAccount, tenantAccount } from '@tallystick/ledger';
+import { type Claims, callerAccount, tenantAccount } from '@tallystick/ledger';
 import type { Payments } from '@tallystick/payments';
 import { type Draft, type Issued, issue, NOBODY, type Terms } from './issue.ts';
 import { likeSettlement, orderOf, payForReceipt } from './receipt-payment.ts';
@@ -21,7 +20,7 @@ export interface IssuingContext extends TermsContext {
   /** Null with payments off. */
   readonly payments: Payments | null;
   /** Holds back a request that another one with the same claim is ahead of. */
-  readonly mutex: KeyedMutex;
+  readonly claims: Pick<Claims, 'take'>;
 }
 
 /** A receipt that somebody asks for. */

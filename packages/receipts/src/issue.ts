@@ -3,7 +3,7 @@ import {
   type IdempotencyReader,
   type IdempotencyRecord,
   inSpan,
-  type KeyedMutex,
+  keyInUseError,
   keyReusedError,
   type NewReceipt,
   type PutOutcome,
@@ -11,6 +11,7 @@ import {
   type Received,
   replayOf,
 } from '@tallystick/kit';
+import type { Claims } from '@tallystick/ledger';
 import { hashOf } from './hash-of.ts';
 import type { ReceiptOwner, ReceiptStore } from './receipt-store.ts';
 import { keptReceipt } from './retention.ts';
@@ -23,7 +24,7 @@ export interface Terms {
   readonly tenant: string | null;
   /** Id of the receipt that the payment of this request was answered with before; null where it was not. */
   readonly paidFor: string | null;
-  /** Whether completing a receipt counts it, or places it in the log, so that the same request must not run twice at once. */
+  /** Whether completing a receipt counts it, or places it in the log, so that the same request must not run twice at once, in any process. */
   readonly counts: boolean;
   /** Runs the work that signs a receipt and keeps it. */
   during<T>(work: () => Promise<T>): Promise<T>;
@@ -77,26 +78,46 @@ interface IssueContext {
   readonly store: IdempotencyReader & Pick<ReceiptStore, 'getReceipt'>;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  readonly mutex: KeyedMutex;
+  readonly claims: Pick<Claims, 'take'>;
 }
 
 /**
  * Issues a receipt under its terms. Resolves after it is durable. A repeated request is answered with the first one's
  * receipt, and neither counts, costs nor anchors again.
- * @throws idempotency_key_reused, unavailable; what `sign` and the terms throw
+ * @throws idempotency_key_reused, idempotency_key_in_use, unavailable; what `sign` and the terms throw
  */
 export async function issue(context: IssueContext, received: Received, request: Issue): Promise<Issued> {
   const { claim, terms } = request;
   const { incoming } = received;
   const once = async (): Promise<StoredReceipt> =>
     (await answeredBefore(context, request)) ?? terms.during(async () => keep(await request.sign(), request));
-  // Two of the same claim at once would both be counted by a key.
   const kept = await inSpan(incoming.span, 'issue receipt', () =>
-    claim === undefined || !terms.counts ? once() : context.mutex(claim.scope, once),
+    claim === undefined || !terms.counts ? once() : alone(context.claims, claim, once),
   );
   incoming.tell({ receipt: kept.id });
   await terms.delivered(kept.id, received);
   return { ...kept, anchorRef: await terms.anchorRef(kept) };
+}
+
+/** Milliseconds for which a request waits for another one with its key. */
+const WAIT_MS = 20_000;
+
+/** Runs the work while no other process has a request of the same claim under way, of which each would be counted. */
+async function alone(
+  claims: Pick<Claims, 'take'>,
+  claim: IdempotencyRecord,
+  work: () => Promise<StoredReceipt>,
+): Promise<StoredReceipt> {
+  const wait = AbortSignal.timeout(WAIT_MS);
+  const claimed = await claims.take(claim, wait).catch((error: unknown) => {
+    throw wait.aborted ? keyInUseError() : error;
+  });
+  if (claimed.kind === 'replayed') return replayed(claimed.response);
+  try {
+    return await work();
+  } finally {
+    claimed.release();
+  }
 }
 
 type StoredReceipt = Omit<Issued, 'anchorRef'>;

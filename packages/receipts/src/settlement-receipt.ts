@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalize, mintEnvelope } from '@tallystick/core';
-import type { KeyedMutex } from '@tallystick/kit';
 import { UNHEARD } from '@tallystick/kit';
-import type { LedgerStore } from '@tallystick/ledger';
+import type { Claims, LedgerStore } from '@tallystick/ledger';
 import { formatUsdc } from '@tallystick/ledger';
 import type { LateSettlement } from '@tallystick/payments';
 import { claimOf, toNanoUsdc } from '@tallystick/payments';
@@ -15,7 +14,7 @@ import { freeTerms } from './terms.ts';
 
 interface SettlementContext extends SigningContext {
   readonly store: ReceiptStore & { readonly ledger: LedgerStore };
-  readonly mutex: KeyedMutex;
+  readonly claims: Pick<Claims, 'take'>;
   readonly network: string;
   readonly operator: OperatorFacts;
 }

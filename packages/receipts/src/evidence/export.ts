@@ -24,8 +24,8 @@ import {
   type ZipLayout,
 } from '@tallystick/core';
 import type { OwnIssuer, PublishedTrust, TrustService } from '@tallystick/issuers';
-import { type KeyedMutex, nodeSha256, ownDocument, UNHEARD } from '@tallystick/kit';
-import { tenantAccount } from '@tallystick/ledger';
+import { nodeSha256, ownDocument, UNHEARD } from '@tallystick/kit';
+import { type Claims, tenantAccount } from '@tallystick/ledger';
 import type { AnchorLog } from '@tallystick/log';
 import { signProfile } from '../emit.ts';
 import { issue } from '../issue.ts';
@@ -43,7 +43,7 @@ export interface ExportServices extends Pick<TermsContext, 'clock' | 'config' | 
   readonly log: AnchorLog;
   readonly issuer: OwnIssuer;
   readonly trust: TrustService;
-  readonly mutex: KeyedMutex;
+  readonly claims: Pick<Claims, 'take'>;
   readonly config: TermsContext['config'] & {
     readonly receiptsUrl: string;
     readonly chain: { readonly id: number };

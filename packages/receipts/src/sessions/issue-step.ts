@@ -7,8 +7,7 @@ import {
   type SettlementReference,
   TallyError,
 } from '@tallystick/core';
-import type { Received } from '@tallystick/kit';
-import type { Claims } from '@tallystick/ledger';
+import type { KeyedMutex, Received } from '@tallystick/kit';
 import type { Draft, Issued } from '../issue.ts';
 import { type IssuingContext, issueTo, type ReceiptRequest } from '../issue-to.ts';
 import { anchorOf } from '../key-effects.ts';
@@ -18,7 +17,7 @@ import { findPlace, isClosing, type Place, type SessionContext, type Step } from
 interface Context extends IssuingContext {
   readonly store: IssuingContext['store'] & SessionContext['store'];
   readonly issuer: SessionContext['issuer'];
-  readonly claims: Pick<Claims, 'take'>;
+  readonly mutex: KeyedMutex;
 }
 
 /** A step, and who asks for it. */

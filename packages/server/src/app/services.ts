@@ -282,7 +282,7 @@ async function openAll(
   closing.push(() => webhooks.close(), 'the webhooks', 12_000);
   const mutex = createKeyedMutex();
   const registry = createRegistry(store, issuer, clock, () => news.changed());
-  const payments = await openX402({ config, money, store, issuer, clock, logger, mutex });
+  const payments = await openX402({ config, money, store, issuer, clock, logger, claims });
   if (payments !== null) {
     await background.once('sweeping payments', () => payments.sweep());
     const paying = createBackground(logger);
@@ -452,7 +452,7 @@ async function openX402({
   ...dependencies
 }: Pick<
   Services,
-  'config' | 'money' | 'store' | 'issuer' | 'clock' | 'logger' | 'mutex'
+  'config' | 'money' | 'store' | 'issuer' | 'clock' | 'logger' | 'claims'
 >): Promise<Payments | null> {
   if (money === null) return null;
   const { payments, compute } = config;

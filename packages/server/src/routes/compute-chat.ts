@@ -25,8 +25,8 @@ import {
 import {
   type IdempotencyRecord,
   idempotencyClaim,
+  keyInUseError,
   type Received,
-  Refusal,
   requestHash,
 } from '@tallystick/kit';
 import { DEVELOPMENT, showLowBalance, X402 } from '@tallystick/ledger';
@@ -239,7 +239,7 @@ async function once(
   if (claim === undefined) return carryOut();
   const claimed = await claims.take(claim, signal.signal).catch((error: unknown) => {
     if (!signal.signal.aborted) throw error;
-    throw signal.left || signal.stopped ? endedFromOutside(signal) : inUse();
+    throw signal.left || signal.stopped ? endedFromOutside(signal) : keyInUseError();
   });
   if (claimed.kind === 'replayed') {
     if (stream) throw alreadyAnswered(claimed.response);
@@ -264,14 +264,6 @@ function endedFromOutside(signal: CallSignal): TallyError {
 }
 
 /** The refusal to wait longer for another request with the same key. */
-function inUse(): Refusal {
-  return new Refusal(
-    'idempotency_key_in_use',
-    'Another request with this Idempotency-Key is still being answered. Send the same request again later.',
-    { retryAfter: 5 },
-  );
-}
-
 function answerOf(answer: Completed | Streaming, answerIdHeader: ProtocolRoute['answerIdHeader']): Answer {
   const headers = {
     'x-receipt-id': answer.receiptId,

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
 /** What every route that mints uses of the service. */
 export type MintNeeds = Pick<
   Services,
-  'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'callers' | 'mutex' | 'unstored' | 'log' | 'payments'
+  'config' | 'clock' | 'store' | 'issuer' | 'clients' | 'callers' | 'claims' | 'unstored' | 'log' | 'payments'
 >;
 
 /** Request headers of every route that mints, for the reference. */
@@ -33,6 +33,7 @@ export const MINT_ERRORS = [
   'anchor_unavailable',
   'idempotency_key_invalid',
   'idempotency_key_reused',
+  'idempotency_key_in_use',
   'unavailable',
 ] as const satisfies readonly ErrorCode[];
 

@@ -29,7 +29,7 @@ import { MINT_ERRORS, type MintNeeds, RECEIPT_HEADERS, receiptAnswerOf } from '.
 import { envelopeSchema } from './receipt-shapes.ts';
 import { sha256Text } from './shapes.ts';
 
-type Needs = MintNeeds & Pick<Services, 'claims'>;
+type Needs = MintNeeds & Pick<Services, 'mutex'>;
 
 const GROUP = 'Sessions';
 

@@ -26,7 +26,7 @@ import { profileReceiptSchema } from './receipt-shapes.ts';
 import { EMIT_ERRORS, emitBody, emitting, profileOf, profileQuery } from './receipts.ts';
 import { count, hexDigest, receiptIdText, timestamp } from './shapes.ts';
 
-type Needs = MintNeeds & Pick<Services, 'trust'>;
+type Needs = MintNeeds & Pick<Services, 'trust' | 'mutex'>;
 
 const GROUP = 'Tenants';
 /** New exports of one tenant in a UTC day: each reads the whole evidence room. */
