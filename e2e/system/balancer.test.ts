@@ -58,7 +58,11 @@ describe('the balancer', () => {
 
 /** What processes share, and the suites that use it. CONTRIBUTING.md says how to run others. */
 const SUITES: Readonly<Record<string, readonly string[]>> = {
-  'pins of routing and provider health': ['compute-pins-two-processes', 'compute-rests-two-processes'],
+  'pins of routing and provider health': [
+    'compute-pins-two-processes',
+    'compute-rests-two-processes',
+    'compute-resting',
+  ],
   'sessions of MCP': ['mcp', 'mcp-conformance'],
   'budgets and limits': ['keys', 'quota'],
   'memory of compression': ['compute-retrieve'],

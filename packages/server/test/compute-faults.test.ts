@@ -243,7 +243,7 @@ describeSpoken('%s within an answer', (_, spoken) => {
     const response = await routed.post(spoken.path, { model, ...spoken.request, stream: true });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = (await reader?.read())?.value ?? '';
-    await routed.service.services.endCalls();
+    await Promise.all(routed.service.processes.map((one) => one.endCalls()));
     for (let step = await reader?.read(); step?.done === false; step = await reader?.read())
       text += step.value;
     const payloads = payloadsOf(text);

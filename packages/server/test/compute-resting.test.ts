@@ -19,6 +19,12 @@ async function exhaust(path: string, body: object): Promise<void> {
   throw new Error('The router finds models to ask without end.');
 }
 
+/** The model that auto would call. */
+async function chosen(): Promise<string> {
+  const reply = await routed.post('/v1/compute/estimate', AUTO);
+  return ((await reply.json()) as { model: string }).model;
+}
+
 function expectSecondsLeft(value: string | null, most: number): void {
   expect(value).toMatch(/^\d+$/);
   expect(Number(value)).toBeGreaterThan(0);
@@ -99,8 +105,12 @@ describe('a model of which its provider has no calls left', () => {
 
   it('is passed over by auto before it answers 429, and asked where it is named', async () => {
     routed = await startRouted({ explain: true });
-    routed.upstream.play({ headers: { ...none, ...reset } });
-    const first = svcOf(await routed.chat(AUTO)).served.model;
+    const first = await chosen();
+    routed.upstream.always(({ body }) =>
+      first.endsWith(`/${String(body['model'])}`) ? { headers: { ...none, ...reset } } : {},
+    );
+    // Each process reads it in its own answers.
+    for (const _ of routed.service.processes) expect(svcOf(await routed.chat(AUTO)).served.model).toBe(first);
     const second = svcOf(await routed.chat(AUTO));
     expect(second.served.model).not.toBe(first);
     expect(second.served.model).not.toMatch(/^local\//);
@@ -165,7 +175,7 @@ describe('a model that its provider has no more', () => {
 
   it.each([404, 410])('is passed over by auto after %d, for long', async (status) => {
     routed = await startRouted({ explain: true });
-    const first = svcOf(await routed.chat(AUTO)).served.model;
+    const first = await chosen();
     const name = first.slice(first.indexOf('/') + 1);
     routed.upstream.always(({ body }) =>
       body['model'] === name ? { fault: { kind: 'status', status } } : {},
@@ -175,6 +185,7 @@ describe('a model that its provider has no more', () => {
     expect(second.status, second.text).toBe(200);
     expect(svcOf(second).served.failed_tries).toEqual([{ model: first, failed: 'gone', status }]);
     expect(svcOf(second).served.model).not.toMatch(/^local\//);
+    await routed.rests(first);
     const third = svcOf(await routed.chat(AUTO));
     expect(third.served.failed_tries).toEqual([]);
     // Not tried again: once by the second call, and one answer each.
@@ -191,6 +202,7 @@ describe('a model that its provider has no more', () => {
       expect(reply.json).toMatchObject({ code: 'model_gone', field: 'model' });
       expect(reply.json['detail']).toContain(MODEL);
       expect(reply.headers.get('retry-after')).toBeNull();
+      await routed.rests(MODEL);
     }
     expect(routed.upstream.requests).toHaveLength(1);
     await routed.expectBalanced();
@@ -203,6 +215,7 @@ describe('a model that its provider has no more', () => {
     for (let call = 0; call < 2; call += 1) {
       const reply = await routed.post(EMBEDDINGS, wanted);
       expect(await reply.json()).toMatchObject({ status: 404, code: 'model_gone' });
+      await routed.rests(EMBEDDING_MODEL);
     }
     expect(routed.upstream.requests).toHaveLength(1);
   });
@@ -217,6 +230,7 @@ describe('a model that its provider has no more', () => {
       expect(reply.json).toMatchObject({ code: 'no_model_available' });
       expectSecondsLeft(reply.headers.get('retry-after'), 900);
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(800);
+      for (const model of only.provider.only) await routed.rests(model);
     }
     expect(routed.upstream.requests).toHaveLength(2);
     await routed.expectBalanced();

@@ -31,6 +31,8 @@ export interface Routed {
   chat(body?: JsonObject, headers?: Record<string, string>): Promise<Reply>;
   stream(body?: JsonObject, headers?: Record<string, string>): Promise<Streamed>;
   balance(account: string): Promise<AccountBalance>;
+  /** Resolves once every process has heard that a model rests. */
+  rests(model: string): Promise<void>;
   /** Asserts that the books balance and that nothing is put aside any more. */
   expectBalanced(): Promise<void>;
   close(): Promise<void>;
@@ -117,6 +119,13 @@ export async function startRouted({
       return { status: response.status, headers: response.headers, payloads, svc: svcIn(payloads) };
     },
     balance: (account) => ledger.balance(account),
+    async rests(name) {
+      for (const { compute } of service.processes) {
+        const { catalogue, health } = compute.pipeline;
+        const model = catalogue.find(name);
+        await expect.poll(() => model && health.available(model), { interval: 20 }).toBe(false);
+      }
+    },
     async expectBalanced() {
       expect(await ledger.checkBalanced()).toMatchObject({ sum: 0n, faults: [] });
       // Each process holds a slice of a balance until a second after its last call.
