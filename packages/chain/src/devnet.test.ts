@@ -13,7 +13,7 @@ import { type Devnet, startDevnet } from './devnet.ts';
 const ADDRESS = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A';
 const ETHER = 10n ** 18n;
 const logger = pino({ level: 'silent' });
-const WAIT = { timeout: 30_000, interval: 10 };
+const WAIT = { timeout: 60_000, interval: 10 };
 
 let dataDir: string;
 let devnet: Devnet | undefined;

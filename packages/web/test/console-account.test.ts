@@ -260,7 +260,7 @@ describe('webhooks', () => {
     await page.waitForSelector('.badge >> text=Delivered');
     expect(site.got).toHaveLength(1);
     await page.click('text=Send again');
-    await expect.poll(() => site.got.length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => site.got.length).toBe(2);
     expect(site.got[1]).toBe(site.got[0]);
     await page.waitForSelector('.badge >> text=Delivered');
     await page.click('a.row');
@@ -268,7 +268,7 @@ describe('webhooks', () => {
     await expectAccessible(page, 1280);
     await page.click('dialog >> text=Send again');
     await page.waitForSelector('dialog', { state: 'detached' });
-    await expect.poll(() => site.got.length, { timeout: 30_000 }).toBe(3);
+    await expect.poll(() => site.got.length).toBe(3);
     await page.click('text=Rotate…');
     await page.selectOption('dialog select', '86400');
     await expectAccessible(page, 1280);

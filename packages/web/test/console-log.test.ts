@@ -24,7 +24,7 @@ const closing: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   browser = await launch();
   site = await startConsole();
-}, 120_000);
+});
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });

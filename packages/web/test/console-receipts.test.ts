@@ -47,7 +47,7 @@ beforeAll(async () => {
     async () => (await listed(headers)) === EMITTED && (await listed(tenant.headers)) === 3,
     60_000,
   );
-}, 120_000);
+});
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });

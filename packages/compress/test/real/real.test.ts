@@ -18,4 +18,4 @@ test(`${DOCUMENTS} documents that others wrote are read back as they were, and n
     return !equal || after > before;
   });
   expect(wrong.map(({ name }) => name)).toEqual([]);
-}, 60_000);
+});

@@ -268,7 +268,7 @@ describe('a session whose tiers go up and down', () => {
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 
   it('costs no more than uncompressed, wherever it ends, even if nothing of the saving were returned', () => {
     let saved = 0n;
@@ -306,5 +306,5 @@ describe('a session whose tiers go up and down', () => {
       { numRuns: 200 },
     );
     expect(saved).toBeGreaterThan(0n);
-  }, 60_000);
+  });
 });
