@@ -1,3 +1,6 @@
+/** A seed, another one each time; that in `MUTATION_SEED`, if it is set. */
+export const newSeed = (): number => Number(process.env.MUTATION_SEED ?? Math.floor(Math.random() * 2 ** 32));
+
 /** A small generator whose stream follows from its seed (mulberry32), so that a failure can be reproduced. */
 export interface Random {
   /** An integer in [0, below). */
