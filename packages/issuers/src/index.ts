@@ -8,7 +8,7 @@ export {
   signerFor,
   withApiKeySecret,
 } from './keyring.ts';
-export { readKeyring, writeFirstKeyring, writeKeyring } from './keyring-file.ts';
+export { changeKeyring, readKeyring, writeFirstKeyring, writeKeyring } from './keyring-file.ts';
 export { type OwnIssuer, openOwnIssuer } from './own-issuer.ts';
 export { addPqKey, ownRecord, pqSignerOf, revokePqKey } from './pq-keys.ts';
 export { hasAnchors, inheritAnchors, recordAnchors, recordedAnchors } from './recorded-anchors.ts';

@@ -16,7 +16,8 @@ import { promisify } from 'node:util';
 import { toBase64url } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeyring, type Keyring, rotateKey, withApiKeySecret } from './keyring.ts';
-import { readKeyring, writeKeyring } from './keyring-file.ts';
+import { changeKeyring, readKeyring, writeKeyring } from './keyring-file.ts';
+import { noRemoteKeys } from './remote/remote-key.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
 const folder = mkdtempSync(join(tmpdir(), 'tally-keyring-'));
@@ -164,6 +165,50 @@ it('whoever reads while it is written, or after the writer was killed, finds a w
     expect([...seen]).toEqual([whole]);
     expect(await readKeyring(path, null)).toEqual(keyring);
   }
+});
+
+describe('two changes of a keyring at once', () => {
+  const rotation = (purpose: 'receipt' | 'status') => (read: Keyring) =>
+    rotateKey(read, purpose, Date.UTC(2027, 2, 2));
+  const change = (path: string, by: (read: Keyring) => Promise<Keyring>) =>
+    changeKeyring(path, PASSPHRASE, noRemoteKeys, by);
+
+  it('lose neither: the later one is refused, and may be made again', async () => {
+    const path = newPath();
+    writeKeyring(path, keyring, PASSPHRASE);
+    let first: Keyring | null = null;
+    const later = change(path, async (read) => {
+      first = await change(path, rotation('receipt'));
+      return rotation('status')(read);
+    });
+    await expect(later).rejects.toMatchObject({
+      code: 'issuer_conflict',
+      message: expect.stringContaining('changed nothing'),
+    });
+    expect(await readKeyring(path, PASSPHRASE)).toEqual(first);
+    const both = await change(path, rotation('status'));
+    expect(await readKeyring(path, PASSPHRASE)).toEqual(both);
+    expect(
+      both.document.history.map(({ statement }) => [statement.action, statement.purpose]).slice(-4),
+    ).toEqual([
+      ['add_key', 'receipt'],
+      ['retire_key', 'receipt'],
+      ['add_key', 'status'],
+      ['retire_key', 'receipt'],
+    ]);
+    expect(readdirSync(dirname(path))).toEqual(['keyring.json']);
+  });
+
+  it('are refused while one is written, with the file that says so', async () => {
+    const path = newPath();
+    writeKeyring(path, keyring, PASSPHRASE);
+    writeFileSync(`${path}.lock`, '');
+    await expect(change(path, rotation('receipt'))).rejects.toMatchObject({
+      code: 'issuer_conflict',
+      message: expect.stringContaining(`remove ${path}.lock`),
+    });
+    expect(await readKeyring(path, PASSPHRASE)).toEqual(keyring);
+  });
 });
 
 it('the first of several writers at once wins', async () => {

@@ -48,6 +48,51 @@ export function writeKeyring(path: string, keyring: Keyring, passphrase: string 
   syncFolder(path);
 }
 
+/**
+ * Reads the keyring, and writes what `by` makes of it, unless another process has changed the file meanwhile.
+ * @param passphrase as of `readKeyring` and `writeKeyring`
+ * @returns the keyring as it was written
+ * @throws issuer_conflict where another process has changed the file since it was read, or is just writing it: the file is
+ * then as the other one leaves it; what `by` throws; as `readKeyring` and `writeKeyring`
+ */
+export async function changeKeyring(
+  path: string,
+  passphrase: string | null,
+  openRemoteKey: OpenRemoteKey,
+  by: (keyring: Keyring) => Keyring | Promise<Keyring>,
+): Promise<Keyring> {
+  const before = readFileSync(path);
+  const after = await by(await readKeyring(path, passphrase, openRemoteKey));
+  const lock = `${path}.lock`;
+  makeLock(path, lock);
+  try {
+    if (!readFileSync(path).equals(before)) {
+      throw new TallyError(
+        'issuer_conflict',
+        `Another command has changed the keyring ${path} meanwhile, and this one changed nothing. Look at the keys (tally keys list), then run it again.`,
+      );
+    }
+    writeKeyring(path, after, passphrase);
+  } finally {
+    unlinkSync(lock);
+  }
+  return after;
+}
+
+/** Makes the file that is there while a keyring is compared and written. @throws issuer_conflict where it is there already */
+function makeLock(path: string, lock: string): void {
+  try {
+    closeSync(openSync(lock, 'wx', 0o600));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    throw new TallyError(
+      'issuer_conflict',
+      `Another command is writing the keyring ${path}, and this one changed nothing. Run it again. If no other command runs, one was ended while it wrote: remove ${lock}.`,
+      { cause },
+    );
+  }
+}
+
 /** As `writeKeyring`, but does not replace an existing file: of several processes that start at once, one writes it. */
 export function writeFirstKeyring(path: string, keyring: Keyring, passphrase: string | null): void {
   const temporary = writeBeside(path, keyring, passphrase);

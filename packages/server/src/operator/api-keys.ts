@@ -1,8 +1,8 @@
 import { type ApiKeyListing, createApiKey, type Grant, listApiKeys, revokeApiKey } from '@tallystick/callers';
 import { paint, print, printable, printJson, remark } from '@tallystick/cli/toolkit';
-import { withApiKeySecret, writeKeyring } from '@tallystick/issuers';
+import { withApiKeySecret } from '@tallystick/issuers';
 import type { Config } from '../config/config.ts';
-import { openKeyring, requireDatabase, serviceConfig, withStore } from './files.ts';
+import { changeServiceKeyring, openKeyring, requireDatabase, serviceConfig, withStore } from './files.ts';
 
 /** Creates a key and shows it, this once. */
 export async function create(options: { grant: Grant; label?: string; json?: boolean }): Promise<void> {
@@ -19,12 +19,9 @@ export async function create(options: { grant: Grant; label?: string; json?: boo
 
 /** The secret with which keys are hashed. A keyring that is older than API keys gets one. */
 export async function apiKeySecret(config: Config): Promise<Uint8Array> {
-  const { path } = config.keyring;
-  const { keyring, passphrase } = await openKeyring(path, config);
+  const { keyring } = await openKeyring(config.keyring.path, config);
   if (keyring.apiKeySecret !== null) return keyring.apiKeySecret;
-  const complete = withApiKeySecret(keyring);
-  writeKeyring(path, complete, passphrase);
-  return complete.apiKeySecret;
+  return withApiKeySecret(await changeServiceKeyring(config, withApiKeySecret)).apiKeySecret;
 }
 
 /** Lists the keys without their secrets, including revoked ones, oldest first. */

@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs';
 import { remark, UsageError } from '@tallystick/cli/toolkit';
-import { holdsRoot, type Keyring, readKeyring, refreshTrust, remoteKeys } from '@tallystick/issuers';
+import {
+  changeKeyring,
+  holdsRoot,
+  type Keyring,
+  readKeyring,
+  refreshTrust,
+  remoteKeys,
+} from '@tallystick/issuers';
 import { openStore } from '../app/opening.ts';
 import { type Config, readConfig } from '../config/config.ts';
 
@@ -17,13 +24,28 @@ export async function openKeyring(
   path: string,
   config: Pick<Config, 'keyring'>,
 ): Promise<{ keyring: Keyring; passphrase: string | null }> {
-  if (!existsSync(path)) {
-    throw new UsageError(
-      `There is no keyring at ${path}. Make one with tally keys init, or name it with TALLY_KEYRING or TALLY_DATA_DIR.`,
-    );
-  }
+  requireKeyring(path);
   const { passphrase, remote } = config.keyring;
   return { keyring: await readKeyring(path, passphrase, remoteKeys(remote, globalThis.fetch)), passphrase };
+}
+
+/**
+ * Changes the service's keyring on disk. Resolves to the new one.
+ * @throws as `openKeyring`; issuer_conflict where another command changed the file meanwhile
+ */
+export async function changeServiceKeyring(
+  { keyring: { path, passphrase, remote } }: Pick<Config, 'keyring'>,
+  by: (keyring: Keyring) => Keyring | Promise<Keyring>,
+): Promise<Keyring> {
+  requireKeyring(path);
+  return changeKeyring(path, passphrase, remoteKeys(remote, globalThis.fetch), by);
+}
+
+function requireKeyring(path: string): void {
+  if (existsSync(path)) return;
+  throw new UsageError(
+    `There is no keyring at ${path}. Make one with tally keys init, or name it with TALLY_KEYRING or TALLY_DATA_DIR.`,
+  );
 }
 
 /** Checked because a wrong folder would get an empty database. @throws UsageError where there is no database */

@@ -24,7 +24,7 @@ import {
   signerFor,
   writeKeyring,
 } from '@tallystick/issuers';
-import { openKeyring, publishNews, serviceConfig } from './files.ts';
+import { changeServiceKeyring, openKeyring, publishNews, serviceConfig } from './files.ts';
 
 interface InitOptions {
   readonly rootOut?: string;
@@ -163,9 +163,6 @@ async function change(
   by: (keyring: Keyring) => Promise<Keyring>,
 ): Promise<{ after: Keyring; published: boolean }> {
   const config = serviceConfig();
-  const { path } = config.keyring;
-  const { keyring, passphrase } = await openKeyring(path, config);
-  const after = await by(keyring);
-  writeKeyring(path, after, passphrase);
+  const after = await changeServiceKeyring(config, by);
   return { after, published: await publishNews(config, after) };
 }
