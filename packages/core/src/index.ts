@@ -322,6 +322,7 @@ export {
   type PqKey,
   REVOCATION_REASONS,
   type RevocationReason,
+  readIssuerKey,
   readPqKey,
   type Trust,
   trustOf,

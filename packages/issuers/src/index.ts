@@ -9,6 +9,7 @@ export {
   withApiKeySecret,
 } from './keyring.ts';
 export { changeKeyring, readKeyring, writeFirstKeyring, writeKeyring } from './keyring-file.ts';
+export { replaceLostKey, revokeEarlierKey } from './lost-key.ts';
 export { type OwnIssuer, openOwnIssuer } from './own-issuer.ts';
 export { addPqKey, ownRecord, pqSignerOf, revokePqKey } from './pq-keys.ts';
 export { hasAnchors, inheritAnchors, recordAnchors, recordedAnchors } from './recorded-anchors.ts';

@@ -21,10 +21,12 @@ import {
   checkIssuerDocument,
   copyJson,
   fromBase64url,
+  type IssuerKey,
   isObject,
   type JsonValue,
   KEY_PURPOSES,
   parseJson,
+  readIssuerKey,
   readPqKey,
   TallyError,
   toBase64url,
@@ -163,6 +165,7 @@ function toDocument(keyring: Keyring, passphrase: string | null): JsonValue {
         ? { secret: protect(entry.secret, label(entry.keyId, entry.purpose), lock) }
         : { remote: entry.remote }),
     })),
+    ...(keyring.earlierKeys.length > 0 && { earlier_keys: keyring.earlierKeys }),
     ...(keyring.pqKeys.length > 0 && {
       pq_keys: keyring.pqKeys.map(({ record, secret }) => ({
         ...record,
@@ -219,6 +222,7 @@ async function readWhole(path: string, passphrase: string | null): Promise<Omit<
   return {
     document,
     keys: file.keys.map((entry) => readEntry(entry, unlock)),
+    earlierKeys: readEarlierKeys(file.earlier_keys ?? []),
     pqKeys: readPqKeys(file.pq_keys ?? [], unlock),
     apiKeySecret: apiKeys === undefined ? null : reveal(apiKeys, API_KEY_LABEL, unlock),
   };
@@ -240,6 +244,11 @@ function readEntry(entry: JsonValue, unlock: Uint8Array | null): KeyEntry {
   if (nodeSigner(secret).keyId !== entry.key_id)
     throw malformed(`The secret of ${entry.key_id} belongs to another key.`);
   return { keyId: entry.key_id, purpose, secret };
+}
+
+function readEarlierKeys(entries: JsonValue): IssuerKey[] {
+  if (Array.isArray(entries)) return entries.map(readIssuerKey);
+  throw malformed('The keyring’s list of earlier keys is malformed.');
 }
 
 function readPqKeys(entries: JsonValue, unlock: Uint8Array | null): PqKeyEntry[] {

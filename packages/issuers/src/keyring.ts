@@ -40,6 +40,11 @@ export interface Keyring {
   readonly keys: readonly KeyEntry[];
   /** Secret of 32 bytes under which HMACs of API keys are stored. Null in a keyring that was made without one. */
   readonly apiKeySecret: Uint8Array | null;
+  /**
+   * Keys that no statement of the record knows, since it was begun anew without a key that was lost. As for ML-DSA keys, the root
+   * alone vouches for them, in the trust bundle.
+   */
+  readonly earlierKeys: readonly IssuerKey[];
   /** Keys for the second signature of pq receipts, which is experimental; the newest last. */
   readonly pqKeys: readonly PqKeyEntry[];
   /** Opens the keys that are elsewhere. */
@@ -77,21 +82,11 @@ export async function createKeyring(
   const root = freshKey('root');
   const did = handle === null ? didOfRoot(signerOf(root, openRemoteKey)) : didSvc(handle);
   const receipt = await make('receipt');
-  const register = {
-    audience: did,
-    did,
-    sequence: 1,
-    action: 'register',
-    keyId: receipt.keyId,
-    at: now,
-  } as const;
   let keyring: Keyring = {
-    document: {
-      ...(await applyStatement(null, await signStatement(register, signerOf(receipt, openRemoteKey)))),
-      status: 'verified',
-    },
+    document: await newRecord(did, receipt, openRemoteKey, now),
     keys: [receipt, root],
     apiKeySecret: freshSecret(),
+    earlierKeys: [],
     pqKeys: [],
     openRemoteKey,
   };
@@ -99,6 +94,19 @@ export async function createKeyring(
     if (purpose !== 'receipt') keyring = await addKey(keyring, await make(purpose), now);
   }
   return keyring;
+}
+
+/** The service's record with its first statement, in which its receipt key registers it. @param now Unix milliseconds */
+export async function newRecord(
+  did: string,
+  receipt: KeyEntry,
+  openRemoteKey: OpenRemoteKey,
+  now: number,
+): Promise<IssuerDocument> {
+  const { keyId } = receipt;
+  const register = { audience: did, did, sequence: 1, action: 'register', keyId, at: now } as const;
+  const signed = await signStatement(register, signerOf(receipt, openRemoteKey));
+  return { ...(await applyStatement(null, signed)), status: 'verified' };
 }
 
 /** Which keys of a new keyring are elsewhere. */
@@ -178,7 +186,7 @@ export async function revokeKey(
 }
 
 /** @throws invalid_field for a purpose that only a later release knows */
-function knownPurpose({ key_id, purpose }: IssuerKey): KeyPurpose {
+export function knownPurpose({ key_id, purpose }: IssuerKey): KeyPurpose {
   const known = KEY_PURPOSES.find((one) => one === purpose);
   if (known !== undefined) return known;
   throw new TallyError('invalid_field', `${key_id} is for ${purpose}, which this release does not know.`, {
@@ -196,7 +204,7 @@ export function signerFor(keyring: Keyring, purpose: KeyPurpose): Signer {
   return signerOf(entry, keyring.openRemoteKey);
 }
 
-function signerOf(entry: KeyEntry, openRemoteKey: OpenRemoteKey): Signer {
+export function signerOf(entry: KeyEntry, openRemoteKey: OpenRemoteKey): Signer {
   return 'secret' in entry
     ? nodeSigner(entry.secret)
     : remoteSigner(entry.keyId, openRemoteKey(entry.remote));
@@ -225,15 +233,20 @@ interface Change {
   readonly at: number;
 }
 
-async function addKey(keyring: Keyring, entry: KeyEntry, now: number): Promise<Keyring> {
+/** Adds the key of the entry to the record, signed by the active receipt key. @param now Unix milliseconds */
+export async function addKey(keyring: Keyring, entry: KeyEntry, now: number): Promise<Keyring> {
   const { purpose } = entry;
   const withKey = { ...keyring, keys: [...keyring.keys, entry] };
   const author = activeKey(keyring.document, 'receipt').key_id;
   return record(withKey, { action: 'add_key', keyId: entry.keyId, purpose, at: now }, author, entry);
 }
 
-/** Adds one more signed statement to the history. */
-async function record(
+/**
+ * Adds one more signed statement to the history.
+ * @param author id of the key that signs it; by default that of the active receipt key
+ * @param incoming the key that the statement adds, which signs it too
+ */
+export async function record(
   keyring: Keyring,
   change: Change,
   author?: string,
@@ -261,7 +274,8 @@ async function remoteEntry(purpose: KeyPurpose, name: string, open: OpenRemoteKe
   return { keyId: await keyIdOf(open(name)), purpose, remote: name };
 }
 
-function freshKey(purpose: KeyPurpose): KeyEntry & { readonly secret: Uint8Array } {
+/** A key that is made here. */
+export function freshKey(purpose: KeyPurpose): KeyEntry & { readonly secret: Uint8Array } {
   const secret = generateSecretKey();
   return { keyId: nodeSigner(secret).keyId, purpose, secret };
 }

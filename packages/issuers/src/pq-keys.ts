@@ -68,8 +68,10 @@ export function pqSignerOf(keyring: Keyring): PqSigner {
   return nodePqSigner(active.secret);
 }
 
-/** What verifiers are told of the service as an issuer: its record, and its ML-DSA keys. */
-export function ownRecord({ document: { did, status, keys }, pqKeys }: Keyring): IssuerRecord {
+/** What verifiers are told of the service as an issuer: its record, its keys of before, and its ML-DSA keys. */
+export function ownRecord({ document, earlierKeys, pqKeys }: Keyring): IssuerRecord {
+  const { did, status } = document;
+  const keys = [...document.keys, ...earlierKeys];
   const records = pqKeys.map(({ record }) => record);
   return { did, status, keys, ...(records.length > 0 && { pq_keys: records }) };
 }

@@ -68,6 +68,11 @@ export function readPqKey(value: JsonValue): PqKey {
   return requireShape(pqKey, value);
 }
 
+/** The key as a keyring lists it. @throws invalid_field */
+export function readIssuerKey(value: JsonValue): IssuerKey {
+  return requireShape(issuerKey, value);
+}
+
 /** The shape of an issuer record; other members are allowed. */
 export const issuerRecord = object(
   {

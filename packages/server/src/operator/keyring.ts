@@ -18,6 +18,8 @@ import {
   ownRecord,
   pqSignerOf,
   remoteKeys,
+  replaceLostKey,
+  revokeEarlierKey,
   revokeKey,
   revokePqKey,
   rotateKey,
@@ -52,7 +54,7 @@ export async function init({ rootOut, signer = [], json }: InitOptions): Promise
   if (rootOut !== undefined)
     writeKeyring(
       rootOut,
-      { ...keyring, keys: keyring.keys.filter(isRoot), apiKeySecret: null, pqKeys: [] },
+      { ...keyring, keys: keyring.keys.filter(isRoot), apiKeySecret: null, earlierKeys: [], pqKeys: [] },
       passphrase,
     );
   const online = rootOut === undefined ? keyring.keys : keyring.keys.filter((key) => !isRoot(key));
@@ -135,19 +137,26 @@ export async function makePqKey({ json }: { json?: boolean }): Promise<void> {
 /** Revokes a key from a time on. */
 export async function revoke(
   keyId: string,
-  options: { reason: RevocationReason; at?: string; json?: boolean },
+  options: { reason: RevocationReason; at?: string; lost?: boolean; json?: boolean },
 ): Promise<void> {
+  const { reason, lost = false } = options;
   const now = Date.now();
   const at = options.at === undefined ? now : revocationTime(options.at, now);
-  const { published } = await change(async (keyring) =>
-    keyId.startsWith('sha256:')
-      ? revokePqKey(keyring, keyId, options.reason, at)
-      : revokeKey(keyring, keyId, options.reason, at, now),
-  );
+  const { published } = await change(async (keyring) => {
+    if (lost) return replaceLostKey(keyring, keyId, reason, at, now);
+    if (keyring.earlierKeys.some(({ key_id }) => key_id === keyId))
+      return revokeEarlierKey(keyring, keyId, reason, at);
+    return keyId.startsWith('sha256:')
+      ? revokePqKey(keyring, keyId, reason, at)
+      : revokeKey(keyring, keyId, reason, at, now);
+  });
   const since = formatTimestamp(Math.floor(at / 1000) * 1000);
-  if (options.json)
-    printJson({ key_id: keyId, reason: options.reason, at: since, bundle_published: published });
-  else print(`${keyId} is revoked from ${since} on (${options.reason}).`);
+  if (options.json) printJson({ key_id: keyId, reason, at: since, bundle_published: published });
+  else print(`${keyId} is revoked from ${since} on (${reason}).`);
+  if (lost)
+    remark(
+      'The service’s record begins anew, with a new receipt key. Only the trust bundle says what the keys of before are good for.',
+    );
 }
 
 function revocationTime(text: string, now: number): number {

@@ -54,9 +54,16 @@ export function keyringCommands(keys: Command): void {
     .argument('<key-id>', 'the id of the key (tally keys list)')
     .addOption(new Option('--reason <reason>', 'why').choices([...REVOCATION_REASONS]).makeOptionMandatory())
     .option('--at <time>', 'when the revocation took effect, in UTC (default: now)')
+    .option(
+      '--lost',
+      'the receipt key can’t sign any more, as one that was destroyed in a KMS: begin the service’s record anew without it',
+    )
     .option('--json', 'as JSON')
-    .action(async (keyId: string, options: { reason: RevocationReason; at?: string; json?: boolean }) =>
-      (await import('../keyring.ts')).revoke(keyId, options),
+    .action(
+      async (
+        keyId: string,
+        options: { reason: RevocationReason; at?: string; lost?: boolean; json?: boolean },
+      ) => (await import('../keyring.ts')).revoke(keyId, options),
     );
 }
 
