@@ -51,6 +51,9 @@ export interface Keyring {
   readonly openRemoteKey: OpenRemoteKey;
 }
 
+/** Purposes whose keys sign documents without a limit of their length. */
+const OF_ANY_LENGTH: ReadonlySet<KeyPurpose> = new Set(['status', 'benchmark', 'bundle']);
+
 /** Purposes whose keys are in the issuer record; the root is only in the trust bundle. */
 const RECORDED = KEY_PURPOSES.filter((purpose) => purpose !== 'root');
 
@@ -269,9 +272,19 @@ function freshSecret(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(32));
 }
 
-/** @throws unavailable where the key can't be reached, or is of another kind */
+/**
+ * @throws unavailable where the key can't be reached, or is of another kind; invalid_field where it can't sign documents as long
+ * as those of the purpose
+ */
 async function remoteEntry(purpose: KeyPurpose, name: string, open: OpenRemoteKey): Promise<KeyEntry> {
-  return { keyId: await keyIdOf(open(name)), purpose, remote: name };
+  const key = open(name);
+  if (OF_ANY_LENGTH.has(purpose) && key.maxMessageBytes !== null)
+    throw new TallyError(
+      'invalid_field',
+      `The ${purpose} key can’t be ${name}: what it signs may be longer than the ${key.maxMessageBytes} bytes that this key signs at most. Use a key in the keyring file, or one without such a limit.`,
+      { field: 'signer' },
+    );
+  return { keyId: await keyIdOf(key), purpose, remote: name };
 }
 
 /** A key that is made here. */

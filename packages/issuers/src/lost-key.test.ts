@@ -40,7 +40,11 @@ const openRemoteKey: OpenRemoteKey = (name) => {
     if (found === undefined) throw new TallyError('unavailable', `There is no key ${name}.`);
     return found;
   };
-  return { publicKey: async () => key().publicKey, sign: async (message) => key().sign(message) };
+  return {
+    maxMessageBytes: null,
+    publicKey: async () => key().publicKey,
+    sign: async (message) => key().sign(message),
+  };
 };
 
 async function keyringWith(...remote: readonly ('receipt' | 'head' | 'log')[]): Promise<Keyring> {

@@ -99,6 +99,20 @@ describe('a key in KMS', () => {
     expect(verify(null, message, publicKeyOf(TWO), await signer.sign(message))).toBe(true);
   });
 
+  it.each(['status', 'benchmark', 'bundle'] as const)(
+    'is refused as the %s key, whose documents may be longer than KMS signs',
+    async (purpose) => {
+      const refused = { code: 'invalid_field', message: expect.stringMatching(/longer than the 4096 bytes/) };
+      const openRemoteKey = opener();
+      const local = { ...(await createKeyring('acme', Date.now())), openRemoteKey };
+      const names = new Map([[purpose, ONE]] as const);
+      expect(await failureOf(rotateKey(local, purpose, Date.now(), { remote: ONE }))).toMatchObject(refused);
+      expect(await failureOf(createKeyring('acme', Date.now(), { names, openRemoteKey }))).toMatchObject(
+        refused,
+      );
+    },
+  );
+
   it('is looked at when the keyring is opened: another key under its name is refused', async () => {
     const path = join(folder, 'swapped.json');
     const keyring = await createKeyring('acme', Date.now(), {

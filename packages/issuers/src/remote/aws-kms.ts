@@ -71,6 +71,7 @@ export function openAwsKmsKey(
   };
 
   return {
+    maxMessageBytes: MAX_MESSAGE,
     async publicKey() {
       const { PublicKey: der, KeySpec: spec } = await call('GetPublicKey', {});
       if (typeof der !== 'string' || spec !== 'ECC_NIST_EDWARDS25519')

@@ -82,6 +82,7 @@ export function openPkcs11Key(
     }
   };
   return {
+    maxMessageBytes: null,
     publicKey: () => use((at) => at.publicKey()),
     sign: (message) => use((at) => at.sign(message)),
   };

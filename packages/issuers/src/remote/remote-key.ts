@@ -5,6 +5,8 @@ import { nodeEngine } from '@tallystick/kit';
 export interface RemoteKey {
   /** 32 bytes. */
   publicKey(): Promise<Uint8Array>;
+  /** Bytes of the longest message that the key signs; null where there is no limit. */
+  readonly maxMessageBytes: number | null;
   /** The 64-byte Ed25519 signature of exactly these bytes. */
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
