@@ -337,6 +337,40 @@ describe('a payout', () => {
     expect(await holds(payout.address)).toBe(2_000_000n);
   });
 
+  it('is not paid again from books that lack it, though its transaction is in no block yet', async () => {
+    const [first, second] = [await request(2n * USDC), await request(3n * USDC)];
+    const backup = join(service.config.dataDir, 'backup.db');
+    await service.services.store.backup(backup);
+    const restored = await openSqliteStore(backup);
+    onTestFinished(() => restored.close());
+    const dearer: Wallet = {
+      ...wallet,
+      fees: async (transfer) => {
+        const fees = await wallet.fees(transfer);
+        const { maxFeePerGas, maxPriorityFeePerGas } = fees;
+        return {
+          ...fees,
+          maxFeePerGas: 2n * maxFeePerGas,
+          maxPriorityFeePerGas: 2n * maxPriorityFeePerGas,
+        };
+      },
+    };
+    await chain.together(async () => {
+      await desk.pay([first, second]);
+      // In place of the first transaction this would pay the second payout, which the second transaction pays too.
+      await expect(payOut({ ...means(dearer), store: restored }, [second])).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(
+          /wait for a block and are not in the books, with the nonces \d+ to \d+/,
+        ),
+      });
+    });
+    await followed();
+    expect(await restored.treasury.payout(second.id)).toMatchObject({ state: 'waiting', nonce: null });
+    expect([await holds(first.address), await holds(second.address)]).toEqual([2_000_000n, 3_000_000n]);
+    await expectBooksOfChain();
+  });
+
   it('that is rejected goes back to its balance, once', async () => {
     const { store } = service.services;
     const payout = await request(2n * USDC);

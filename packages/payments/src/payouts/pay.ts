@@ -96,13 +96,24 @@ async function payOne(dependencies: PayoutDependencies, id: string): Promise<Pay
   }
 }
 
-/** The nonce after all that are signed, whether the chain knows them yet or not. */
+/**
+ * The nonce after all that are signed, whether the chain knows them yet or not.
+ * @throws unavailable where the node knows a transaction of the treasury that neither a block nor the books have: signing over
+ * its nonce could pay the payout of another transaction a second time
+ */
 async function nextNonce({ store, wallet, token }: PayoutDependencies): Promise<number> {
-  const [used, signed] = await Promise.all([
+  const [used, known] = await Promise.all([
     wallet.nonceAt(wallet.address, 'latest'),
-    store.treasury.newestNonce(token.network, wallet.address),
+    wallet.nonceAt(wallet.address, 'pending'),
   ]);
-  return Math.max(used, (signed ?? -1) + 1);
+  // Read after the chain: whatever this service has sent was stored before it was sent.
+  const signed = await store.treasury.newestNonce(token.network, wallet.address);
+  const next = Math.max(used, (signed ?? -1) + 1);
+  if (known <= next) return next;
+  throw new TallyError(
+    'unavailable',
+    `The treasury has sent transactions that wait for a block and are not in the books, with the nonces ${next} to ${known - 1}. Were the books restored from a backup? Nothing more was sent. Wait until they are in a block, book them (tally ledger reconcile), and run this again.`,
+  );
 }
 
 async function sign(

@@ -17,8 +17,11 @@ export interface PayoutChain {
   inclusion(txHash: string): Promise<Inclusion | null>;
   /** The height up to which blocks are final; -1 when none is. */
   finalHeight(): Promise<number>;
-  /** The number of transactions of the account up to a block, which is the next nonce after it. */
-  nonceAt(address: string, height: number | 'latest'): Promise<number>;
+  /**
+   * The number of transactions of the account up to a block, which is the next nonce after it. `pending` counts those too that the
+   * node knows and no block has.
+   */
+  nonceAt(address: string, height: number | 'latest' | 'pending'): Promise<number>;
   broadcast(raw: string): Promise<Broadcast>;
 }
 
@@ -86,7 +89,7 @@ function payoutChain(rpc: Rpc, { chainId, confirmations }: PayoutChainOptions): 
     inclusion: (txHash) => reader.inclusion(txHash),
     finalHeight: () => reader.finalHeight(),
     nonceAt: (address, height) => {
-      const block = height === 'latest' ? height : numberToHex(height);
+      const block = typeof height === 'string' ? height : numberToHex(height);
       return rpc.call('eth_getTransactionCount', [address, block], answers.integer);
     },
     broadcast: (raw) => broadcast(rpc, raw),
