@@ -212,8 +212,8 @@ export interface TreasuryStore {
    * then, and somebody does if this process ends. Null where none is due.
    */
   takeDue(now: number, until: number): Promise<OrderRow | null>;
-  /** Changes an order that `takeDue` returned, if nobody has taken it since. */
-  moveOrder(step: OrderStep, attempts: number): Promise<'moved' | 'overtaken'>;
+  /** Changes an order that `takeDue` returned as `taken`, if nobody has taken, paid or changed the state of it since. */
+  moveOrder(step: OrderStep, taken: Pick<OrderRow, 'state' | 'attempts'>): Promise<'moved' | 'overtaken'>;
 
   /** Holds a caller's money for a withdrawal. The same id again is `requested_before`. */
   requestPayout(

@@ -3,7 +3,6 @@ import type { LedgerPosting } from '@tallystick/ledger';
 import type {
   EndedTransfer,
   OrderRow,
-  OrderStep,
   PayoutAttempt,
   PayoutRow,
   TransferEnding,
@@ -123,9 +122,13 @@ export class SqlTreasuryStore implements TreasuryStore {
     }
   }
 
-  async moveOrder(step: OrderStep, attempts: number): Promise<'moved' | 'overtaken'> {
+  async moveOrder(...[step, taken]: Parameters<TreasuryStore['moveOrder']>): Promise<'moved' | 'overtaken'> {
     const moved = await this.#database.transaction(() =>
-      run(this.#queries.moveOrder, { ...step, taken: attempts }),
+      run(this.#queries.moveOrder, {
+        ...step,
+        attempts: taken.attempts,
+        stateBefore: taken.state,
+      }),
     );
     return moved === 1 ? 'moved' : 'overtaken';
   }

@@ -181,7 +181,7 @@ function orderQueries(db: Kysely<Schema>) {
         .where('id', '=', v.id)
         .where('due_at', '=', v.dueAt),
     ),
-    moveOrder: statement((v: OrderStep & { taken: number }) =>
+    moveOrder: statement((v: OrderStep & { attempts: number; stateBefore: OrderRow['state'] }) =>
       db
         .updateTable('orders')
         .set({
@@ -194,7 +194,9 @@ function orderQueries(db: Kysely<Schema>) {
           delivered_at: v.deliveredAt,
         })
         .where('id', '=', v.id)
-        .where('attempts', '=', v.taken),
+        .where('attempts', '=', v.attempts)
+        // A payment begins the attempts anew, so their number alone may be another time's.
+        .where('state', '=', v.stateBefore),
     ),
     payOrder: statement((v: OrderPaid) =>
       db
@@ -206,7 +208,7 @@ function orderQueries(db: Kysely<Schema>) {
           paid_until: v.paidUntil,
           seed: v.seed,
           due_at: v.dueAt,
-          // Resetting the attempts ends the right of a process that has taken the open order.
+          // These are the attempts to deliver; whoever has taken the open order is overtaken.
           attempts: sql.lit(0),
         })
         .where('id', '=', v.id)

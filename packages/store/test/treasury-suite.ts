@@ -220,7 +220,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         expect(await other.treasury.openOrderOf(29_000_001n)).toEqual(opened);
         expect(await other.treasury.openOrderOf(29_000_002n)).toBeNull();
         if (opened === undefined) throw new Error('No order is open.');
-        await store.treasury.moveOrder({ ...opened, state: 'expired', dueAt: null }, 0);
+        await store.treasury.moveOrder({ ...opened, state: 'expired', dueAt: null }, opened);
         expect(await store.treasury.openOrderOf(29_000_001n)).toBeNull();
         expect(await store.treasury.openOrder(order('again'))).toBe('opened');
       });
@@ -239,9 +239,30 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         const second = await take(other, NOW + 150);
         expect(second).toMatchObject({ attempts: 2 });
         const done = { ...order('o'), state: 'done' as const, dueAt: null };
-        expect(await store.treasury.moveOrder(done, 1)).toBe('overtaken');
-        expect(await store.treasury.moveOrder(done, 2)).toBe('moved');
+        expect(await store.treasury.moveOrder(done, { state: 'open', attempts: 1 })).toBe('overtaken');
+        expect(await store.treasury.moveOrder(done, { state: 'open', attempts: 2 })).toBe('moved');
         expect(await take(store, NOW + 1_000)).toBeNull();
+      });
+
+      it('that are paid are not moved by whoever took them before, though another has taken them since', async () => {
+        await store.treasury.openOrder(order('o'));
+        const unpaid = await store.treasury.takeDue(NOW + 100, NOW + 150);
+        if (unpaid === null) throw new Error('No order is due.');
+        await seen(transfer('a'));
+        await other.treasury.end({
+          transfer: 'a',
+          outcome: 'key',
+          reference: 'o',
+          at: NOW,
+          posting: null,
+          claims: { ...order('o'), state: 'delivering', payment: 'a', seed: 's', dueAt: NOW + 100 },
+        });
+        const paid = await other.treasury.takeDue(NOW + 100, NOW + 150);
+        expect(paid).toMatchObject({ state: 'delivering', attempts: unpaid.attempts });
+        expect(await store.treasury.moveOrder({ ...unpaid, state: 'expired', dueAt: null }, unpaid)).toBe(
+          'overtaken',
+        );
+        expect(await store.treasury.order('o')).toEqual(paid);
       });
 
       it('are issued once for a payment', async () => {

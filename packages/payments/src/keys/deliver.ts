@@ -121,7 +121,7 @@ export function createDeliverer(options: DelivererOptions): { step(): Promise<vo
   }
 
   async function move(order: OrderRow, change: Partial<OrderStep>): Promise<void> {
-    await store.treasury.moveOrder({ ...order, ...change }, order.attempts);
+    await store.treasury.moveOrder({ ...order, ...change }, order);
   }
 
   return {

@@ -39,7 +39,7 @@ export async function retry(
       contact: contact ?? found.contact,
       problem: null,
     };
-    const moved = await treasury.moveOrder(next, found.attempts);
+    const moved = await treasury.moveOrder(next, found);
     if (moved === 'overtaken')
       throw new UsageError('A server is delivering it at the moment. Look again in a minute.');
     return next;
