@@ -1,7 +1,9 @@
-import { createSigner, generateSecretKey, type Signer, signRequest } from '@tallystick/core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createSigner, generateSecretKey, type Signer, signRequest, TallyError } from '@tallystick/core';
+import { wrapFetchWithPayment } from '@x402/fetch';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { creditCaller } from '../packages/ledger/src/credit.ts';
 import { type PaidService, startPaidService } from './paid-service.ts';
+import { payer, settlementOf } from './payer.ts';
 
 const FREE = 2;
 const BY_ADDRESS = 9;
@@ -87,6 +89,34 @@ describe('a DID with a balance, whose free reads are used up', () => {
     expect((await fetch(service.url + PATH, { headers })).status).toBe(402);
     expect(await balance()).toBe(BALANCE);
   });
+});
+
+it('a read that was paid while the receipt key could not sign is answered once it can, however late', async () => {
+  const options = { headers: { 'x-agent-did': 'did:web:late.example' } };
+  for (let one = 0; one < FREE; one += 1) await fetch(service.url + PATH, options);
+  const { issuer } = service.service.services;
+  const { client } = payer('alice', service.money.rpcUrl, {
+    schemes: ['batch-settlement'],
+    deposit: 100_000n,
+  });
+  const paid: Request[] = [];
+  const pay = wrapFetchWithPayment(async (input, init) => {
+    const request = new Request(input, init);
+    if (!request.headers.has('payment-signature')) return fetch(request);
+    paid.push(request.clone());
+    const away = vi.spyOn(issuer, 'signer').mockImplementation(() => {
+      throw new TallyError('unavailable', 'The service’s receipt key can’t sign at the moment.');
+    });
+    return fetch(request).finally(() => away.mockRestore());
+  }, client);
+  expect((await pay(service.url + PATH, options)).status).toBe(503);
+  service.clock.advance(601_000);
+  const again = async (): Promise<Response> => fetch(paid[0]?.clone() ?? '');
+  const answered = await again();
+  expect(answered.status, await answered.clone().text()).toBe(200);
+  expect(settlementOf(answered)).toMatchObject({ success: true, extra: { chargedAmount: '1000' } });
+  expect(await (await again()).json()).toMatchObject({ code: 'payment_reused' });
+  await service.expectLedgerIsChain();
 });
 
 describe('free reads', () => {

@@ -129,9 +129,9 @@ async function attempt(
   throw inProgress();
 }
 
-/** @throws payment_reused where its answer may no longer be repeated */
-function requireFresh({ createdAt }: PaymentRow, { repeatSeconds }: PricedOrder, now: number): void {
-  if (repeatSeconds === undefined || now <= createdAt + repeatSeconds) return;
+/** @throws payment_reused where it was answered, and its answer may no longer be repeated */
+function requireFresh({ createdAt, state }: PaymentRow, { repeatSeconds }: PricedOrder, now: number): void {
+  if (state !== 'delivered' || repeatSeconds === undefined || now <= createdAt + repeatSeconds) return;
   throw new TallyError(
     'payment_reused',
     'This payment was already used: what it paid for has been answered. Make a new payment.',
