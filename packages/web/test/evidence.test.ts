@@ -199,6 +199,51 @@ test('an empty file is refused, and so is a folder that is dropped', async () =>
   await context.close();
 });
 
+/** Drops files onto the page together. */
+async function drop(page: Page, files: Readonly<Record<string, Uint8Array | string>>): Promise<void> {
+  const contents = Object.entries(files).map(([name, of]) => [name, Buffer.from(of).toString('base64')]);
+  await page.evaluate((all) => {
+    const dataTransfer = new DataTransfer();
+    for (const [name = '', base64 = ''] of all) {
+      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+      dataTransfer.items.add(new File([bytes], name));
+    }
+    dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
+  }, contents);
+}
+
+test('two bundles that are dropped together are not checked, and neither is taken for the other', async () => {
+  const { page, context, complaints } = await openAt(browser, url, { offline: true });
+  await verify(page, bundle);
+  await drop(page, { 'march.zip': bytes, 'april.zip': bytes });
+  await page.waitForSelector('#result .verdict[data-state=unknown]');
+  expect(await page.innerText('#result h2')).toBe('Nothing was checked');
+  expect(await page.innerText('#result')).toContain('You dropped 2 files together: march.zip, april.zip.');
+  expect(await page.textContent('#bundle-source')).toBe('');
+  await expectAccessible(page, 1280);
+  // The fingerprint is about a bundle, and there is none.
+  await page.fill('#root', root);
+  await page.locator('#root').blur();
+  await page.waitForSelector('#result .verdict[data-state=unknown]');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test.each([
+  ['policy.txt', 'bundle.zip'],
+  ['bundle.zip', 'policy.txt'],
+])('%s and %s, dropped together, are both used', async (...names) => {
+  const { page, context, complaints } = await openAt(browser, url, { offline: true });
+  const policy = 'quorum none\n';
+  await drop(page, Object.fromEntries(names.map((name) => [name, name.endsWith('.zip') ? bytes : policy])));
+  await page.waitForSelector('#result .verdict[data-state=unsure]');
+  expect(await page.textContent('#bundle-source')).toContain('bundle.zip');
+  expect(await page.inputValue('#policy')).toBe(policy);
+  expect(await page.innerText('#result')).toContain('Witnessed');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 test('the page out of the bundle is this page', () => {
   const text = Buffer.from(bytes).toString('latin1');
   const start = text.indexOf('evidence.html<!doctype html>');

@@ -11,7 +11,7 @@ import { evidenceProse as prose } from '../prose.ts';
 import { formatText } from '../words.ts';
 import { counted } from './digit-groups.ts';
 import type { PolicyDesk } from './policy-desk.ts';
-import { rare, showFault, showUnreadable, showVerdict } from './verdict.ts';
+import { rare, showCard, showFault, showUnreadable, showVerdict } from './verdict.ts';
 import { createYielder } from './yield-to-page.ts';
 
 const root = byId('root', HTMLInputElement);
@@ -97,17 +97,17 @@ function take(file: File | undefined): Promise<void> | undefined {
   return verify();
 }
 
-/** Takes a dropped file: a zip archive is a bundle, and anything else a policy. A folder is shown as a bundle that can't be read. */
-async function takeDropped(file: File): Promise<void> {
-  const start = file.slice(0, 2).text();
-  if ((await start.catch(() => 'PK')) === 'PK') return take(file);
-  policyPanel.open = true;
-  openDesk().set(new Uint8Array(await file.arrayBuffer()), file.name);
+/** Shows why none of the files that were given is verified. */
+function refuse(title: string, why: string): void {
+  bundle = null;
+  setContents(byId('bundle-source'));
+  void verify();
+  outcome = () => showCard('unknown', title, why, new Text());
+  show();
 }
 
-const policyPanel = byId('policy-panel', HTMLDetailsElement);
 const openDesk = (): PolicyDesk => (policyDesk ??= rare().createPolicyDesk(verify));
-on(policyPanel, 'toggle', openDesk);
+on(byId('policy-panel'), 'toggle', openDesk);
 on(chooser, 'change', async () => {
   await take(chooser.files?.[0]);
   // Without this, the same file could not be chosen again.
@@ -135,8 +135,8 @@ addEventListener('dragleave', ({ relatedTarget }) => {
 });
 addEventListener('drop', (event) => {
   veil.hidden = true;
-  const file = event.dataTransfer?.files[0];
-  if (file === undefined) return;
+  const files = event.dataTransfer?.files;
+  if (!files?.length) return;
   event.preventDefault();
-  void takeDropped(file);
+  void rare().takeDropped([...files], { take, openDesk, refuse });
 });

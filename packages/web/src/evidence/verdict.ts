@@ -15,13 +15,13 @@ export function showVerdict(verdict: BundleVerdict, known: string): void {
   const faulty = verdict.corrections.filter(({ valid }) => !valid).length;
   if (missing + faulty > 0) {
     const { title, message } = prose.verdict[missing > 0 ? 'incomplete' : 'contradicted'];
-    show('fail', title, formatText(message, counted(missing || faulty)), rare().contentsOf(verdict));
+    showCard('fail', title, formatText(message, counted(missing || faulty)), rare().contentsOf(verdict));
     return;
   }
   const kind = known === '' ? 'intact' : known === verdict.root ? trustedOr(verdict) : 'another';
   const state = kind === 'trusted' ? 'pass' : kind === 'another' ? 'fail' : 'unsure';
   const { title, message } = prose.verdict[kind];
-  show(state, title, message, rare().contentsOf(verdict));
+  showCard(state, title, message, rare().contentsOf(verdict));
 }
 
 function trustedOr(verdict: BundleVerdict): 'trusted' | 'untrusted' | 'unlogged' | 'unwitnessed' {
@@ -34,16 +34,17 @@ function trustedOr(verdict: BundleVerdict): 'trusted' | 'untrusted' | 'unlogged'
 /** Shows why a bundle is refused. */
 export function showFault(fault: EvidenceFault): void {
   const { title, message } = prose.verdict.refused;
-  show('fail', title, formatText(message, fault.message), rare().placeOf(fault));
+  showCard('fail', title, formatText(message, fault.message), rare().placeOf(fault));
 }
 
 /** Shows that a file could not be read to its end. */
 export function showUnreadable(error: unknown): void {
   const message = formatText(prose.text.unreadable, error instanceof Error ? error.message : String(error));
-  show('unknown', prose.verdict.refused.title, message, document.createTextNode(''));
+  showCard('unknown', prose.verdict.refused.title, message, document.createTextNode(''));
 }
 
-function show(state: State, title: string, message: string, more: Node): void {
+/** Shows a verdict, or what stands in its place, and announces it. */
+export function showCard(state: State, title: string, message: string, more: Node): void {
   const card = fromTemplate('t-evidence', { icon: icon(state), title, message, more });
   const box = card.querySelector<HTMLElement>('.verdict');
   if (box) box.dataset.state = state;

@@ -1,11 +1,12 @@
 import { addedFault, assessPq, CorrectionsCheck, changeFault, leftOut, withinPurges } from '@tallystick/core';
 import { contentsOf, placeOf } from '../evidence/contents.ts';
+import { takeDropped } from '../evidence/dropped.ts';
 import { createPolicyDesk } from '../evidence/policy-desk.ts';
 import type { Later } from './main.ts';
 
 /**
  * The second script of the page of evidence: the judge of ML-DSA signatures, what looks for a receipt that is not in its place,
- * witness policies, corrections, the limit of what counts as deleted, and what draws the contents of a bundle that was verified.
+ * witness policies, corrections, dropped files, the limit of what counts as deleted, and what draws the contents of a bundle that was verified.
  */
 const made = {
   addedFault,
@@ -16,6 +17,7 @@ const made = {
   changeFault,
   leftOut,
   placeOf,
+  takeDropped,
   withinPurges,
 };
 export type EvidenceLater = typeof made;
