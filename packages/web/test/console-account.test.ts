@@ -4,7 +4,7 @@ import decodeQr from 'qr/decode.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newTenant } from '../../server/test/tenant.ts';
 import { CONSOLE_LOOKS, expectAccessible, lookOf } from './axe.ts';
-import { launch, type Opened, openAt } from './browser.ts';
+import { keysHeard, launch, type Opened, openAt } from './browser.ts';
 import { type AccountSite, startAccountSite } from './console-account-site.ts';
 
 let browser: Browser;
@@ -164,7 +164,8 @@ describe('keys', () => {
     expect(await page.textContent('.snippet')).toContain(`OPENAI_API_KEY=${key}`);
     expect((await page.textContent('.snippet'))?.split('\n')).toHaveLength(3);
     expect((await site.chat({ max_tokens: 20 }, { authorization: `Bearer ${key}` })).status).toBe(200);
-    await page.keyboard.press('Escape');
+    await tabTo(page, 'I have copied it');
+    await page.keyboard.press('Enter');
     await page.waitForSelector('dialog', { state: 'detached' });
     await page.waitForSelector('.list >> text=by keyboard');
     expect(await page.content()).not.toContain(key);
@@ -187,6 +188,26 @@ describe('keys', () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('.list >> text=Revoked');
     expect((await site.chat({}, { authorization: `Bearer ${key}` })).status).toBe(401);
+    await context.close();
+  });
+
+  test('a new secret stays until it is said to be copied, whatever is pressed and clicked beside it', async () => {
+    const { page, context, complaints } = await visit('/keys');
+    await page.click('text=Make a key');
+    await page.fill('dialog input', 'kept in sight');
+    await page.click('dialog .primary');
+    await page.waitForSelector('.secret');
+    const key = (await page.textContent('.secret code')) ?? '';
+    await page.mouse.click(3, 3);
+    // A browser closes a dialog at the second Escape, even if its page refuses the first.
+    for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape');
+    await keysHeard(page);
+    expect(await page.textContent('dialog[open] .secret code')).toBe(key);
+    expect(await page.evaluate(() => document.querySelector('dialog')?.matches(':modal'))).toBe(true);
+    await expectAccessible(page, 1280);
+    await page.click('text=I have copied it');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    expect(complaints).toEqual([]);
     await context.close();
   });
 

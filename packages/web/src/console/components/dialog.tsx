@@ -2,13 +2,17 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
-/** A dialog that keeps the focus until it is closed, by Escape, its button, or a click beside it, and then gives it back. */
+/**
+ * A dialog that keeps the focus until it is closed, by Escape, its button, or a click beside it, and then gives it back. One that
+ * shows what is never shown again is closed by its buttons alone.
+ */
 export function Dialog({
   title,
   close,
   children,
   bare = false,
   wide = false,
+  onlyByButton = false,
 }: {
   readonly title: string;
   readonly close: () => void;
@@ -17,6 +21,8 @@ export function Dialog({
   readonly bare?: boolean;
   /** For a form with two columns. */
   readonly wide?: boolean;
+  /** Whether neither Escape nor a click beside it closes it. */
+  readonly onlyByButton?: boolean;
 }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -30,8 +36,10 @@ export function Dialog({
       ref={dialog}
       class={bare ? 'bare' : wide ? 'wide' : ''}
       aria-label={title}
-      onClose={close}
-      onMouseDown={(event) => event.target === dialog.current && close()}
+      onCancel={(event) => onlyByButton && event.preventDefault()}
+      // Browsers close a dialog at a second Escape whatever the page does.
+      onClose={() => (onlyByButton ? dialog.current?.showModal() : close())}
+      onMouseDown={(event) => event.target === dialog.current && !onlyByButton && close()}
     >
       <div class="inside">
         {!bare && (

@@ -7,7 +7,7 @@ import type { NewKey } from './documents.ts';
 /** The secret of a key, this once, and how it is used. */
 export function Secret({ of: key, close }: { readonly of: NewKey; readonly close: () => void }): JSX.Element {
   return (
-    <Dialog title={key.name ?? key.id} close={close} wide>
+    <Dialog title={key.name ?? key.id} close={close} wide onlyByButton>
       <p>Copy the key now. It is shown this once, and nobody can read it from the service again.</p>
       <p class="secret">
         <code>{key.key}</code>

@@ -19,7 +19,7 @@ export function Secret({
   readonly close: () => void;
 }): JSX.Element {
   return (
-    <Dialog title={title} close={close} wide>
+    <Dialog title={title} close={close} wide onlyByButton>
       <p>Copy its secret now. It is shown this once, and nobody can read it from the service again.</p>
       <p class="secret">
         <code>{webhook.secret}</code>
