@@ -313,10 +313,14 @@ describe('webhooks', () => {
   });
 });
 
-async function entriesOf(key: string): Promise<{ data: readonly { at: string }[] }> {
+interface Entries {
+  readonly data: readonly { readonly at: string; readonly amount_usdc: string }[];
+}
+
+async function entriesOf(key: string): Promise<Entries> {
   const headers = { authorization: `Bearer ${key}` };
   const response = await fetch(`${site.url}/v1/balance/entries`, { headers });
-  return (await response.json()) as { data: readonly { at: string }[] };
+  return (await response.json()) as Entries;
 }
 
 /** What a telephone reads of the QR code that is drawn. */
@@ -391,6 +395,54 @@ describe('the balance', () => {
     await page.waitForSelector('dialog', { state: 'detached' });
     await page.waitForSelector('.list >> text=x402 exact');
     expect(await page.locator('.list >> text=x402 exact').count()).toBe(1);
+    await context.close();
+  });
+
+  test('sends the payment that had no answer again, instead of a second one, also from another dialog', async () => {
+    const { page, context } = await openAt(browser, 'about:blank');
+    let signatures = 0;
+    await site.addWallet(context, () => {
+      signatures++;
+      return false;
+    });
+    let answers = false;
+    await context.route('**/v1/balance/topup', async (route) => {
+      // The service takes the payment, and its answer is lost.
+      const response = await route.fetch();
+      if (answers || response.status() === 402) await route.fulfill({ response });
+      else await route.abort();
+    });
+    await page.addInitScript(`sessionStorage.setItem('tallystick-session', '${site.theirs.key}')`);
+    await page.goto(`${site.url}/balance`);
+    const show = async (amount: string): Promise<void> => {
+      await page.click('text=Top up');
+      await page.click('text=By x402');
+      await page.fill('dialog input', amount);
+      await page.click('dialog .primary');
+    };
+    const paid = async (): Promise<number> => {
+      const { data } = await entriesOf(site.theirs.key);
+      return data.filter(({ amount_usdc: amount }) => amount === '3').length;
+    };
+    await show('3');
+    await page.click('text=Pay with this browser’s wallet');
+    await page.waitForSelector('dialog .problem');
+    await expectAccessible(page, 1280);
+    expect([signatures, await paid()]).toEqual([1, 1]);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    answers = true;
+    await show('3.00');
+    await page.click('text=Send the same payment again');
+    await page.waitForSelector('dialog >> text=$3.00');
+    await page.waitForSelector('dialog >> text=is in your account.');
+    expect([signatures, await paid()]).toEqual([1, 1]);
+    await page.keyboard.press('Escape');
+    // One that was settled is over.
+    await show('3');
+    await page.click('text=Pay with this browser’s wallet');
+    await page.waitForSelector('dialog >> text=is in your account.');
+    expect([signatures, await paid()]).toEqual([2, 2]);
     await context.close();
   });
 

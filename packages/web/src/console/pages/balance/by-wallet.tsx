@@ -9,6 +9,7 @@ import { Snippet } from '../../components/snippet.tsx';
 import { Problem } from '../../components/states.tsx';
 import { networkName, transactionUrl } from '../../networks.ts';
 import { AmountField, type WayProps } from './amount.tsx';
+import { isOver, type SignedPayment, unsettled } from './unsettled.ts';
 import { browserWallet, exactOf, type PaymentRequired, readRequired, signPayment } from './wallet.ts';
 
 const PATH = '/v1/balance/topup';
@@ -72,17 +73,36 @@ function Pay({ body, required, paid }: Asked & { readonly paid: (answer: Paid) =
   const [declined, setDeclined] = useState('');
   const exact = exactOf(required);
   const wallet = browserWallet();
-  const pay = async (): Promise<void> => {
-    if (wallet === null || exact === null) return;
-    setDeclined('');
+  const key = JSON.stringify([body.account, exact?.network, exact?.payTo, exact?.amount]);
+  const sign = async (): Promise<SignedPayment | null> => {
+    if (wallet === null || exact === null) return null;
     const now = Math.floor(Date.now() / 1_000);
-    const signed = await signPayment(wallet, required, exact, now).catch((error: unknown) => {
-      setDeclined(messageOf(error));
-      return null;
-    });
-    if (signed === null) return;
-    paid(await api<Paid>(PATH, { method: 'POST', body, headers: { 'payment-signature': signed } }));
+    const until = now + exact.maxTimeoutSeconds;
+    return signPayment(wallet, required, exact, now).then(
+      (header) => ({ header, until, unanswered: false }),
+      (error: unknown) => {
+        setDeclined(messageOf(error));
+        return null;
+      },
+    );
   };
+  const pay = async (): Promise<void> => {
+    setDeclined('');
+    const signed = unsettled.get(key) ?? (await sign());
+    if (signed === null) return;
+    unsettled.set(key, signed);
+    try {
+      const headers = { 'payment-signature': signed.header };
+      const answer = await api<Paid>(PATH, { method: 'POST', body, headers });
+      unsettled.delete(key);
+      paid(answer);
+    } catch (error) {
+      if (isOver(signed, error, Date.now() / 1_000)) unsettled.delete(key);
+      else unsettled.set(key, { ...signed, unanswered: true });
+      throw error;
+    }
+  };
+  const isUnsettled = !busy && unsettled.has(key);
   return (
     <>
       {exact !== null && (
@@ -114,7 +134,11 @@ function Pay({ body, required, paid }: Asked & { readonly paid: (answer: Paid) =
         <>
           <div class="choices">
             <button type="button" class="primary" disabled={busy} onClick={() => void run(pay)}>
-              {busy ? 'Waiting for the wallet…' : 'Pay with this browser’s wallet'}
+              {busy
+                ? 'Waiting for the wallet…'
+                : isUnsettled
+                  ? 'Send the same payment again'
+                  : 'Pay with this browser’s wallet'}
             </button>
           </div>
           {declined !== '' && (
@@ -123,6 +147,12 @@ function Pay({ body, required, paid }: Asked & { readonly paid: (answer: Paid) =
             </p>
           )}
           {problem !== null && <Problem of={problem} />}
+          {isUnsettled && (
+            <p role="status">
+              A payment was signed, and the service has not said what became of it. The button sends the same
+              one again, without another signature: it is taken only once.
+            </p>
+          )}
           <p class="fine">Or send this request with any client of x402:</p>
         </>
       )}
