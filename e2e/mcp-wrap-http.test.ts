@@ -261,6 +261,42 @@ describe('tally mcp wrap --server over stdio', () => {
     expect(await outcomes()).toEqual(['completed', 'completed', 'completed']);
   });
 
+  it.each([
+    ['keeps the stream of the call open', { 'content-type': 'text/event-stream' }],
+    ['never begins to answer', null],
+  ])('waits no longer for a call that was cancelled, where the server %s', async (_, headers) => {
+    const { promise: called, resolve: reached } = Promise.withResolvers<void>();
+    const { promise: dropped, resolve: drop } = Promise.withResolvers<void>();
+    const bare = await upstream((incoming, response, body) => {
+      if (incoming.method !== 'POST') return void response.writeHead(405).end();
+      const { id, method } = JSON.parse(body);
+      if (id === undefined) return void response.writeHead(202).end();
+      if (method === 'tools/call') {
+        response.once('close', drop);
+        // The protocol asks a server not to answer what is cancelled.
+        if (headers !== null) response.writeHead(200, headers).flushHeaders();
+        return reached();
+      }
+      const serverInfo = { name: 's', version: '1' };
+      const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    const { client } = await connect(bare);
+    const errors: Error[] = [];
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client is no event target
+    client.onerror = (error) => void errors.push(error);
+    const stop = new AbortController();
+    const cancelled = client.callTool({ name: 'a' }, { signal: stop.signal });
+    await called;
+    stop.abort('enough');
+    await expect(cancelled).rejects.toThrow('enough');
+    await dropped;
+    await client.close();
+    expect(errors).toEqual([]);
+    expect(await outcomes()).toEqual(['cancelled']);
+  });
+
   it('sends headers from the environment, goes on with a stream, and says what went wrong', async () => {
     let session = 0;
     const bare = await upstream((incoming, response, body) => {

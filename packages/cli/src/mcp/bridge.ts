@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorAnswer, INTERNAL_ERROR } from './answers.ts';
 import { ClientPipe } from './client-pipe.ts';
-import type { Conversation } from './conversation.ts';
+import { CANCEL_GRACE_MS, type Conversation } from './conversation.ts';
 import { InOrder } from './in-order.ts';
 import { isJson, messagesIn, requestsIn } from './message.ts';
 import { EventCutter, fieldOf } from './sse.ts';
@@ -44,6 +44,8 @@ class Bridge {
   readonly #over = new AbortController();
   /** Requests that are not answered yet. */
   readonly #running = new Set<Promise<void>>();
+  /** What the requests of each message wait for. */
+  readonly #waits = new Set<Wait>();
   #session: string | null = null;
   /** The client's own `initialize`. */
   #greeting: Buffer | null = null;
@@ -80,7 +82,10 @@ class Bridge {
     conversation.stopAsking();
     await conversation.end('unknown');
     if (this.#session !== null) {
-      const ended = await this.#request('DELETE', []).catch((error: Error) => remark(error.message));
+      const signal = AbortSignal.timeout(RETRY_MS);
+      const ended = await this.#request('DELETE', [], { signal }).catch((error: Error) =>
+        remark(error.message),
+      );
       ended?.resume();
     }
     await this.#client.flush();
@@ -92,21 +97,36 @@ class Bridge {
     const requests = requestsIn(body);
     const isFirst = requests.some(({ method }) => method === 'initialize');
     if (isFirst) this.#greeting = body;
-    const exchange = this.#exchange(body, new Set(requests.map(({ id }) => id)));
+    for (const id of cancelledIn(body)) setTimeout(() => this.#giveUp(id), CANCEL_GRACE_MS).unref();
+    const aborter = new AbortController();
+    const wait = { open: new Set(requests.map(({ id }) => id)), aborter };
+    const exchange = this.#exchange(body, wait.open, AbortSignal.any([this.#over.signal, aborter.signal]));
     this.#running.add(exchange);
-    void exchange.finally(() => this.#running.delete(exchange));
+    this.#waits.add(wait);
+    void exchange.finally(() => {
+      this.#running.delete(exchange);
+      this.#waits.delete(wait);
+    });
     if (requests.length === 0 || isFirst) await exchange;
     if (isFirst && this.#session !== null) void this.#listen();
   }
 
-  /** Sends a message and passes on what is answered. Each request gets an answer, and be it an error. @param open ids */
-  async #exchange(body: Buffer, open: Set<string>): Promise<void> {
+  /** Waits no longer for the answer to a request that was cancelled: servers need not send one (Cancellation, Behavior). */
+  #giveUp(id: string): void {
+    for (const { open, aborter } of this.#waits) if (open.delete(id) && open.size === 0) aborter.abort();
+  }
+
+  /**
+   * Sends a message and passes on what is answered. Each request gets an answer, and be it an error, unless it is cancelled.
+   * @param open ids
+   */
+  async #exchange(body: Buffer, open: Set<string>, signal: AbortSignal): Promise<void> {
     let why = 'The server ended its answer too early.';
     try {
-      const answer = await this.#postInSession(body);
+      const answer = await this.#postInSession(body, signal);
       this.#session ??= textHeader(answer, 'mcp-session-id');
       if (!isPlain(answer)) throw new Error('Its answer is compressed.');
-      if (typeOf(answer) === EVENTS_TYPE) await this.#follow(answer, open);
+      if (typeOf(answer) === EVENTS_TYPE) await this.#follow(answer, open, signal);
       else await this.#takeBody(answer, open);
       if ((answer.statusCode ?? 0) >= 300) why = `The server answered with status ${answer.statusCode}.`;
     } catch (error) {
@@ -118,12 +138,12 @@ class Bridge {
   }
 
   /** Sends a message, in a new session where the server has ended the one before (2025-11-25, Transports, Session Management). */
-  async #postInSession(body: Buffer): Promise<IncomingMessage> {
+  async #postInSession(body: Buffer, signal: AbortSignal): Promise<IncomingMessage> {
     const session = this.#session;
-    const answer = await this.#post(body);
+    const answer = await this.#post(body, signal);
     if (session === null || answer.statusCode !== 404 || !(await this.#renew(session))) return answer;
     answer.resume();
-    return this.#post(body);
+    return this.#post(body, signal);
   }
 
   /** Returns whether there is another session in the place of the one that has ended. */
@@ -137,17 +157,17 @@ class Bridge {
 
   /** Begins a session as the client did, who does not hear of it. Returns whether there is one. */
   async #beginAgain(): Promise<boolean> {
-    const answer = await this.#post(this.#greeting ?? Buffer.of(), null);
+    const answer = await this.#post(this.#greeting ?? Buffer.of(), this.#over.signal, null);
     await firstMessage(answer);
     const session = textHeader(answer, 'mcp-session-id');
     if (session === null) return false;
     this.#session = session;
-    (await this.#post(INITIALIZED)).resume();
+    (await this.#post(INITIALIZED, this.#over.signal)).resume();
     void this.#listen();
     return true;
   }
 
-  #post(body: Buffer, session = this.#session): Promise<IncomingMessage> {
+  #post(body: Buffer, signal: AbortSignal, session = this.#session): Promise<IncomingMessage> {
     const headers = [
       'Content-Type',
       JSON_TYPE,
@@ -156,7 +176,7 @@ class Bridge {
       'Accept',
       `${JSON_TYPE}, ${EVENTS_TYPE}`,
     ];
-    return this.#request('POST', headers, body, session);
+    return this.#request('POST', headers, { body, session, signal });
   }
 
   async #takeBody(answer: IncomingMessage, open: Set<string>): Promise<void> {
@@ -168,13 +188,13 @@ class Bridge {
   }
 
   /** Passes a stream on until all requests are answered, and asks for the rest where it ends before that. */
-  async #follow(stream: IncomingMessage, open: Set<string>): Promise<void> {
+  async #follow(stream: IncomingMessage, open: Set<string>, signal: AbortSignal): Promise<void> {
     const place: Place = { last: null, retryMs: RETRY_MS };
     await this.#events(stream, open, place);
     for (let attempt = 0; open.size > 0 && place.last !== null && attempt < ATTEMPTS; attempt++) {
       const { last } = place;
-      await wait(place.retryMs, undefined, { signal: this.#over.signal });
-      const rest = await this.#request('GET', ['Accept', EVENTS_TYPE, 'Last-Event-ID', last]);
+      await wait(place.retryMs, undefined, { signal });
+      const rest = await this.#request('GET', ['Accept', EVENTS_TYPE, 'Last-Event-ID', last], { signal });
       if (typeOf(rest) !== EVENTS_TYPE) return void rest.resume();
       await this.#events(rest, open, place);
       if (place.last !== last) attempt = -1;
@@ -237,17 +257,28 @@ class Bridge {
   #request(
     method: string,
     headers: readonly string[],
-    body?: Buffer,
-    session = this.#session,
+    { body, session = this.#session, signal = this.#over.signal }: Request = {},
   ): Promise<IncomingMessage> {
     const own = [
       ...(session === null ? [] : ['Mcp-Session-Id', session]),
       ...(this.#revision === null ? [] : ['MCP-Protocol-Version', this.#revision]),
     ];
     const { target: url, headers: given } = this.#options;
-    const signal = method === 'DELETE' ? AbortSignal.timeout(RETRY_MS) : this.#over.signal;
     return send({ url, method, headers: [...headers, ...own, ...given], body, signal });
   }
+}
+
+/** What one exchange waits for: the ids that have no answer yet, and how it is ended. */
+interface Wait {
+  readonly open: Set<string>;
+  readonly aborter: AbortController;
+}
+
+/** What a request may have beside its headers. */
+interface Request {
+  readonly body?: Buffer;
+  readonly session?: string | null;
+  readonly signal?: AbortSignal;
 }
 
 /** Where a stream is to be gone on with. */
@@ -265,6 +296,13 @@ function textHeader({ headers }: IncomingMessage, name: string): string | null {
 function answeredIn(bytes: Buffer): readonly string[] {
   if (!isJson(bytes)) return [];
   return messagesIn(bytes).flatMap(({ id, method }) => (id === null || method !== null ? [] : id));
+}
+
+/** Ids of the requests that a message or batch cancels, as JSON text. @param bytes valid JSON */
+function cancelledIn(bytes: Buffer): readonly string[] {
+  return messagesIn(bytes).flatMap((message) =>
+    message.method === 'notifications/cancelled' ? JSON.stringify(message.value('params', 'requestId')) : [],
+  );
 }
 
 /** Resolves when an answer of one piece, or the first message of a stream, is there. */

@@ -15,7 +15,7 @@ import { isJson, Message } from './message.ts';
 import type { Decision } from './policy.ts';
 
 /** Milliseconds in which the answer to a call may still come after the call was cancelled. */
-const CANCEL_GRACE_MS = 1_000;
+export const CANCEL_GRACE_MS = 1_000;
 
 /** Where calls are recorded. */
 type CallRecorder = Pick<Session, 'begin' | 'end'>;
