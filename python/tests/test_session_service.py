@@ -116,6 +116,20 @@ def test_a_lost_answer_is_kept_once_before_the_session_goes_on(
     assert verdict.state == "closed"
 
 
+def test_a_lost_answer_is_kept_for_the_call_that_it_is_of_where_another_is_like_it(
+    path: Path, client: Client, lossy: Lossy
+) -> None:
+    with opened(path, lossy) as session:
+        first, second = session.begin(**CALL), session.begin(**CALL)
+        lossy.losing = 1
+        ending: dict[str, Any] = {"outcome": "error", "result": "of the second"}
+        assert code_of(lambda: session.end(second, **ending)) == "unavailable"
+        assert session.end(second, **ending) == path.read_text().splitlines()[1]
+        session.end(first, outcome="completed", result="of the first")
+    verdict = judge(path.read_bytes(), client)
+    assert outcomes(verdict) == ["session", "error", "completed", "session"]
+
+
 def test_a_start_keeps_what_only_the_service_has(path: Path, client: Client, lossy: Lossy) -> None:
     first = opened(path, lossy)
     begun = first.begin(**CALL)

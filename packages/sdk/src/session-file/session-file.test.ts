@@ -357,6 +357,22 @@ describe('a session that a service signs', () => {
     expect(verdict).toMatchObject({ valid: true, state: 'closed', count: 4, recorder: { by: 'service' } });
   });
 
+  it('keeps it for the call that it is of, where another call is like it', async () => {
+    const { client, lose } = await sessionService();
+    const session = await openSessionFile(path, { client });
+    const [first, second] = [await session.begin(call('a')), await session.begin(call('a'))];
+    const failed = { outcome: 'error', result: 'of the second' } as const;
+    lose(1);
+    await expect(session.end(second, failed)).rejects.toMatchObject({ code: 'unavailable' });
+    const receipt = await session.end(second, failed);
+    await session.end(first, { outcome: 'completed', result: 'of the first' });
+    await session.close();
+    const text = readFileSync(path, 'utf8');
+    expect(receipt).toBe(text.split('\n')[1]);
+    const verdict = await verifySession(text, { now: Date.now() });
+    expect(outcomes(verdict)).toEqual(['session', 'error', 'completed', 'session']);
+  });
+
   it('keeps it when the same call is ended again, and at the next start', async () => {
     const { client, lose } = await sessionService();
     const first = await openSessionFile(path, { client });

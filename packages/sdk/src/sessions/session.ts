@@ -99,6 +99,9 @@ export function closeSession(session: Session): Promise<string> {
   return session.close();
 }
 
+/** What a receipt ends: the call of this number, the session, or nothing. */
+type Ends = number | 'closing' | null;
+
 /** A call that has begun and not ended. */
 export interface OpenCall {
   readonly tool: string;
@@ -139,8 +142,8 @@ export class KeptSession implements Session {
   #recorder: SessionRecorder;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
-  /** Whether the signer may have signed a receipt that did not come back. */
-  #isUnsure = false;
+  /** What the receipt ends that the signer may have signed and that did not come back; null if there is none. */
+  #unsure: { readonly ends: Ends } | null = null;
   #failure: { readonly error: unknown } | null = null;
 
   constructor({ recorder, options, signed, store, open = new Map() }: Kept) {
@@ -249,14 +252,14 @@ export class KeptSession implements Session {
   }
 
   /** Signs the next receipt after those that were asked for before, and keeps it. @param ends what it ends: a call, or all */
-  async #add(sign: () => Promise<string>, ends: number | 'closing' | null = null): Promise<string> {
+  async #add(sign: () => Promise<string>, ends: Ends = null): Promise<string> {
     const added = this.between(async () => {
       if (this.#failure !== null) throw this.#failure.error;
-      for (const found of this.#isUnsure ? await this.#catchUp() : [])
+      for (const found of this.#unsure !== null ? await this.#catchUp() : [])
         if (ends !== null && found.ends === ends) return found.receipt;
-      this.#isUnsure = this.#signed !== null;
+      this.#unsure = this.#signed === null ? null : { ends };
       const receipt = await sign();
-      this.#isUnsure = false;
+      this.#unsure = null;
       await this.#keep(receipt, typeof ends === 'number' ? ends : null);
       return receipt;
     });
@@ -275,7 +278,7 @@ export class KeptSession implements Session {
     return found.some(({ ends }) => ends === 'closing');
   }
 
-  async #catchUp(): Promise<{ readonly receipt: string; readonly ends: number | 'closing' | null }[]> {
+  async #catchUp(): Promise<{ readonly receipt: string; readonly ends: Ends }[]> {
     const found = [];
     const lines = (await this.#signed?.(this.id))?.split('\n') ?? [];
     for (const receipt of lines.filter((line) => line !== '')) {
@@ -295,17 +298,18 @@ export class KeptSession implements Session {
       if (isClosing) this.#closed = true;
       found.push({ receipt, ends: isClosing ? ('closing' as const) : call });
     }
-    this.#isUnsure = false;
+    this.#unsure = null;
     return found;
   }
 
-  /** The open call that a receipt is of. */
+  /** The open call that a receipt is of: of calls that are alike, the one whose receipt did not come back. */
   #callOf({ call, request_hash: hash }: SessionReceipt): number | null {
     if (call.kind !== 'tool') return null;
     const salt = saltOf(this.salt, call.session.seq, 'arguments');
     const isOf = ({ tool, arguments: value }: OpenCall): boolean =>
       shortName(tool) === call.tool && (value === null ? null : saltedHash(salt, value)) === hash;
-    return [...this.#open].find(([, open]) => isOf(open))?.[0] ?? null;
+    const alike = [...this.#open].flatMap(([number, open]) => (isOf(open) ? number : []));
+    return alike.find((number) => number === this.#unsure?.ends) ?? alike[0] ?? null;
   }
 
   /** Keeps a receipt that the recorder has just numbered. */

@@ -32,6 +32,13 @@ _Ends: TypeAlias = int | Literal["closing"] | None
 
 
 @dataclass(frozen=True)
+class _Unsure:
+    """A receipt that was asked for and may have been signed."""
+
+    ends: _Ends
+
+
+@dataclass(frozen=True)
 class BegunCall:
     """A tool call that has begun and not ended."""
 
@@ -88,8 +95,8 @@ class Session:
         self._recorder = recorder
         self._options = options
         self._signed = signed
-        self._is_unsure = False
-        """Whether a service may have signed a receipt that did not come back."""
+        self._unsure: _Unsure | None = None
+        """What the receipt ends that a service may have signed and that did not come back."""
         self._store = store
         self._lock = RLock()
         self._unanswered: dict[int, BegunCall] = {}
@@ -211,12 +218,12 @@ class Session:
             raise self._failure
 
     def _kept(self, sign: Callable[[], str], ends: _Ends = None) -> str:
-        for text, ended in self._catch_up() if self._is_unsure else ():
+        for text, ended in self._catch_up() if self._unsure is not None else ():
             if ends is not None and ended == ends:
                 return text
-        self._is_unsure = self._signed is not None
+        self._unsure = None if self._signed is None else _Unsure(ends)
         text = sign()
-        self._is_unsure = False
+        self._unsure = None
         self._keep(text, ends)
         return text
 
@@ -252,21 +259,26 @@ class Session:
             elif ends is not None:
                 self._unanswered.pop(ends)
             found.append((text, ends))
-        self._is_unsure = False
+        self._unsure = None
         return found
 
     def _number_of(self, read: SessionReceipt) -> int | None:
-        """The call that has not ended and that a receipt is of."""
+        """The call that has not ended and that a receipt is of.
+
+        Of calls that are alike, it is the one whose receipt did not come back.
+        """
         call = read.call
         if call["kind"] != "tool":
             return None
         salt = salt_of(self.salt, call["session"]["seq"], "arguments")
+        alike: list[int] = []
         for begun in self._unanswered.values():
             value = begun.arguments
             digest = None if value is None else salted_hash(salt, value)
             if short_name(begun.tool) == call["tool"] and digest == read.request_hash:
-                return begun.number
-        return None
+                alike.append(begun.number)
+        lost = None if self._unsure is None else self._unsure.ends
+        return next((number for number in alike if number == lost), next(iter(alike), None))
 
 
 def open_session(
