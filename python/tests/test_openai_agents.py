@@ -155,6 +155,13 @@ def fatal(city: str) -> str:
     raise ValueError(city)
 
 
+@agents.function_tool(name_override="weather", timeout=0.01)
+async def endless(city: str) -> str:
+    """The weather of a city."""
+    await asyncio.Event().wait()
+    return city
+
+
 def recorded_with(
     base_url: str, tool: agents.Tool, *, traced: bool = False
 ) -> tuple[SessionVerification, bytes]:
@@ -200,16 +207,49 @@ def test_tool_calls_are_recorded_between_model_calls(base_url: str) -> None:
     ("tool", "traced", "outcome"),
     [
         (broken, False, "error"),
+        (endless, False, "error"),
         (broken_in_its_own_words, True, "error"),
         (broken_in_its_own_words, False, "completed"),
         (fatal, False, "unknown"),
     ],
-    ids=["by the text of the SDK", "by the span", "untraced", "without an end"],
+    ids=[
+        "by the text of the SDK",
+        "by its text for a timeout",
+        "by the span",
+        "untraced",
+        "without an end",
+    ],
 )
 def test_a_failed_call(base_url: str, tool: agents.Tool, outcome: str, *, traced: bool) -> None:
     agents.set_trace_processors([])
     verdict, _ = recorded_with(base_url, tool, traced=traced)
     assert outcomes(verdict)[2] == outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An error occurred while running the tool. Please try again. Error: ",
+        "An error occurred while parsing tool arguments. Please try again with valid JSON. Error: ",
+    ],
+)
+def test_a_failed_call_in_the_words_of_earlier_releases(
+    base_url: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def earlier(_: object, error: Exception) -> str:
+        return f"An error occurred while running the tool. Please try again. Error: {error}"
+
+    monkeypatch.setattr("tallystick.openai_agents.default_tool_error_function", earlier)
+
+    @agents.function_tool(
+        name_override="weather", failure_error_function=lambda _, error: f"{text}{error}"
+    )
+    def failing(city: str) -> str:
+        """The weather of a city."""
+        raise ValueError(city)
+
+    verdict, _ = recorded_with(base_url, failing)
+    assert outcomes(verdict)[2] == "error"
 
 
 def test_a_tool_that_cannot_be_recorded_does_not_run(base_url: str) -> None:

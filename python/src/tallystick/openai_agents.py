@@ -146,7 +146,7 @@ class SessionHooks(RunHooks[Any]):
         """Records what the tool returned."""
         _, begun = self._begun.pop((id(context), tool.name), (None, None))
         if begun is not None:
-            outcome: ToolOutcome = "error" if _has_failed(context, result) else "completed"
+            outcome: ToolOutcome = "error" if _has_failed(context, tool, result) else "completed"
             await asyncio.to_thread(self._session.end, begun, outcome=outcome, result=result)
 
 
@@ -159,7 +159,22 @@ def _arguments_in(text: str | None) -> object:
         return data
 
 
-def _has_failed(context: RunContextWrapper[Any], result: object) -> bool:
+def _has_failed(context: RunContextWrapper[Any], tool: Tool, result: object) -> bool:
     span = get_current_span()
-    has_error = span is not None and span.error is not None
-    return has_error or result == default_tool_error_function(context, Exception())
+    if span is not None and span.error is not None:
+        return True
+    # Earlier releases of the SDK put the error behind their text.
+    failures = default_tool_error_function(context, Exception()), _UNREAD_ARGUMENTS
+    return isinstance(result, str) and (
+        result.startswith(failures) or result == _timeout_text(tool)
+    )
+
+
+_UNREAD_ARGUMENTS = "An error occurred while parsing tool arguments."
+"""What earlier releases of the SDK tell a model whose arguments are no JSON."""
+
+
+def _timeout_text(tool: Tool) -> str | None:
+    """What the SDK tells the model where a tool took too long; ``None`` if it has no limit."""
+    seconds = getattr(tool, "timeout_seconds", None)
+    return None if seconds is None else f"Tool '{tool.name}' timed out after {seconds:g} seconds."
