@@ -1,6 +1,6 @@
 import { utf8 } from '@tallystick/core';
 import { byId, on, setContents } from './dom.ts';
-import { judgeTogether } from './later/run.ts';
+import { judgeTogether, later } from './later/run.ts';
 import { formatText, prose } from './words.ts';
 
 /** A text box that can stand for a file: until the box is edited, the file's own bytes are judged. */
@@ -48,7 +48,7 @@ type Take = (bytes: Uint8Array, name: string) => Promise<void>;
 export function onFile(id: string, take: Take): void {
   const chooser = byId(`${id}-file`, HTMLInputElement);
   on(chooser, 'change', async () => {
-    await takeAll(chooser.files, take);
+    await takeAll(chooser.files, take, id);
     // Without this, the same file could not be chosen again.
     chooser.value = '';
   });
@@ -74,10 +74,14 @@ export function onDrop(take: Take): void {
   });
 }
 
-async function takeAll(list: FileList | null, take: Take): Promise<void> {
+/** Largest file in bytes that is read as one text. Of one with 2^29 bytes, browsers read nothing, and don't say so. */
+export const TEXT_BYTES = 5e8;
+
+async function takeAll(list: FileList | null, take: Take, id?: string): Promise<void> {
   // The list of a chooser is emptied with it.
   const files = [...(list ?? [])];
   for (const file of files) {
+    if (file.size > TEXT_BYTES && later().refusesLarge(file, id)) return;
     await take(new Uint8Array(await file.arrayBuffer().catch(() => [])), file.name);
   }
   if (files.length > 1) judgeTogether(files);

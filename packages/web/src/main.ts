@@ -13,7 +13,14 @@ import { hideOutcome, showFault, showOutcome } from './verdict.ts';
 import { formatText, prose } from './words.ts';
 
 enableSaving();
-globalThis.tallystickPage = { evaluate, trustAt };
+globalThis.tallystickPage = {
+  evaluate,
+  trustAt,
+  refuse(...fault) {
+    runs++;
+    showFault(...fault);
+  },
+};
 
 /** Called after the contents of a box have changed: whole if `pasted`. */
 function edited(pasted: boolean): unknown {
@@ -59,8 +66,7 @@ async function verifyNow(): Promise<void> {
     const trust = await trustAt(times.now);
     if (sessions !== null) {
       showTrust(trust, refresh);
-      const fault = await sessions.judge({ ...times, trust: trust.issuers }, () => run === runs);
-      if (fault !== null) showFault(fault.error, fault.input);
+      await sessions.judge({ ...times, trust: trust.issuers }, () => run === runs);
       return;
     }
     const question = { ...times, ...inputs, receipt: pasted, trust };
@@ -83,17 +89,12 @@ async function verifyNow(): Promise<void> {
 
 /** Reads the times to judge by; null after showing what is wrong with one. */
 function readTimes(): { now: number; asOf: boolean } | null {
-  try {
-    const text = asOf.value.trim();
-    const isChosen = text !== '';
-    const now = isChosen ? later().timeOf(text) : Date.now();
-    setContents(byId('time-hint'), isChosen ? formatText(prose.text.asOfHint, text) : prose.text.now);
-    return { now, asOf: isChosen };
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    showFault({ code: 'invalid_time', message: error.message }, 'time');
-    return null;
-  }
+  const text = asOf.value.trim();
+  const isChosen = text !== '';
+  const now = isChosen ? later().chosenTime(text) : Date.now();
+  if (now === null) return null;
+  setContents(byId('time-hint'), isChosen ? formatText(prose.text.asOfHint, text) : prose.text.now);
+  return { now, asOf: isChosen };
 }
 
 /** Draws the trust in use, and the verdict if there is one, again after the trust or the time has changed. */
@@ -127,9 +128,7 @@ async function take(bytes: Uint8Array, name: string): Promise<void> {
 /** Judges sessions from now on. A judgement that the next file makes superfluous gives up, so no file waits for one. */
 function takeForSessions(bytes: Uint8Array, name: string, isOne: boolean): void {
   sessions ??= later().createSessionDesk();
-  const fault = sessions.take(bytes, name, isOne);
-  if (fault === null) void verifyNow();
-  else showFault(fault.error, fault.input);
+  if (sessions.take(bytes, name, isOne)) void verifyNow();
 }
 
 function takeReceipt(bytes: Uint8Array, name: string): Promise<void> {

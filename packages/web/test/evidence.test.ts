@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -240,6 +240,28 @@ test.each([
   expect(await page.textContent('#bundle-source')).toContain('bundle.zip');
   expect(await page.inputValue('#policy')).toBe(policy);
   expect(await page.innerText('#result')).toContain('Witnessed');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test('a file that is neither a bundle nor small enough for a policy is said to be too large', async () => {
+  const { page, context, complaints } = await openAt(browser, url, { offline: true });
+  await verify(page, bundle);
+  await page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    const part = new Blob(['x'.repeat(1e6)]);
+    const parts = Array.from({ length: 600 }, () => part);
+    dataTransfer.items.add(new File(parts, 'huge.txt'));
+    dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
+  });
+  await page.waitForSelector('#result >> text=huge.txt has 600000000 bytes: too many for a witness policy.');
+  expect(await page.innerText('#result h2')).toBe('Nothing was checked');
+  const file = join(folder, 'huge.txt');
+  writeFileSync(file, '');
+  truncateSync(file, 6e8);
+  await page.evaluate(() => document.getElementById('policy-panel')?.setAttribute('open', ''));
+  await page.setInputFiles('#policy-file', file);
+  await page.waitForSelector('#policy-source >> text=too many for a witness policy');
   expect(complaints).toEqual([]);
   await context.close();
 });

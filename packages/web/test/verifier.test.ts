@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +14,7 @@ import {
 } from '../../core/test/receipt-vectors.ts';
 import { startTestService, type TestService, testClock } from '../../server/test/service.ts';
 import { builtPage } from '../scripts/page.ts';
+import { expectAccessible } from './axe.ts';
 import { addBundle, launch, open, readShown, verifyText } from './browser.ts';
 
 let browser: Browser;
@@ -51,6 +52,53 @@ async function runFive(page: Page): Promise<{ summary: string; outcomes: string[
     outcomes: await page.locator('#five-list .outcome strong').allTextContents(),
   };
 }
+
+/** A file of this many bytes, all 0, which take no room on the disk. */
+function fileOf(bytes: number): string {
+  const path = join(folder, `${bytes}.json`);
+  writeFileSync(path, '');
+  truncateSync(path, bytes);
+  return path;
+}
+
+test.each([
+  ['receipt', 600_000_000],
+  ['session', 600_000_000],
+  // Evidence is read line by line, but at once.
+  ['evidence', 2 ** 31],
+])(
+  'a file for the %s that browsers do not read, of %i bytes, is not taken for an empty one',
+  async (id, bytes) => {
+    const { page, context, complaints } = await open(browser, saved);
+    await verifyText(page, await mint());
+    await page.setInputFiles(`#${id}-file`, fileOf(bytes));
+    await page.waitForSelector('#result .verdict[data-state=fail] >> text=file_too_large');
+    expect(await page.innerText('#result h2')).toBe('The file can’t be read');
+    expect(await page.innerText('#result')).toContain(`${bytes}.json has ${bytes} bytes.`);
+    expect(await page.textContent(`#${id}-source, #${id}-files`)).toBe('');
+    await expectAccessible(page, 1440);
+    expect(complaints).toEqual([]);
+    await context.close();
+  },
+);
+
+test('a dropped file that browsers do not read is refused, whatever is dropped with it', async () => {
+  const { page, context, complaints } = await open(browser, saved);
+  await page.evaluate(
+    (receipt) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([receipt], 'receipt.json'));
+      const part = new Blob(['x'.repeat(1e6)]);
+      const parts = Array.from({ length: 600 }, () => part);
+      dataTransfer.items.add(new File(parts, 'leaves.ndjson'));
+      dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
+    },
+    await mint(),
+  );
+  await page.waitForSelector('#result >> text=leaves.ndjson has 600000000 bytes.');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
 
 describe.each([
   ['served by the service', () => served, false],

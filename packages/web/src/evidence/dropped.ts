@@ -1,6 +1,8 @@
 import { byId } from '../dom.ts';
+import { TEXT_BYTES } from '../inputs.ts';
 import { evidenceProse as prose } from '../prose.ts';
 import { formatText } from '../words.ts';
+import { tooLarge } from './large.ts';
 import type { PolicyDesk } from './policy-desk.ts';
 
 /** What the page does with a file. */
@@ -13,7 +15,7 @@ interface Takers {
 
 /**
  * Takes files that were dropped together: a zip archive is a bundle, and anything else a policy. Two of a kind are refused, since the
- * verdict would be about one of them. A folder is shown as a bundle that can't be read.
+ * verdict would be about one of them, and so is a policy that browsers don't read. A folder is shown as a bundle that can't be read.
  */
 export async function takeDropped(files: readonly File[], { take, openDesk, refuse }: Takers): Promise<void> {
   const starts = await Promise.all(
@@ -27,8 +29,12 @@ export async function takeDropped(files: readonly File[], { take, openDesk, refu
   const isBundle = (_: File, index: number): boolean => starts[index] === 'PK';
   const [bundle, ...bundles] = files.filter(isBundle);
   const [policy, ...policies] = files.filter((file, index) => !isBundle(file, index));
+  const { title, message } = prose.verdict.several;
+  if (policy !== undefined && policy.size > TEXT_BYTES) {
+    refuse(title, `${tooLarge(policy)}.`);
+    return;
+  }
   if (bundles.length + policies.length > 0) {
-    const { title, message } = prose.verdict.several;
     const names = files.map(({ name }) => name).join(', ');
     refuse(title, formatText(message, files.length, names));
     return;

@@ -6,12 +6,15 @@ import { readLeaves } from '../leaves.ts';
 import { createSessionDesk } from '../sessions/desk.ts';
 import { addWitnesses, readPolicy } from '../witnesses.ts';
 import { read } from './calls.ts';
+import { chosenTime } from './chosen-time.ts';
 import { kindOf } from './kind.ts';
+import { refusesLarge } from './large.ts';
 
 const made = {
   addWitnesses,
   assessPq,
   callVerdict,
+  chosenTime,
   coverageOf,
   createSessionDesk,
   judgeForeign,
@@ -19,6 +22,7 @@ const made = {
   read,
   readLeaves,
   readPolicy,
+  refusesLarge,
   timeOf,
   verifySession,
   witnessedText,

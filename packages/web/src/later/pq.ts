@@ -1,6 +1,7 @@
 import { addedFault, assessPq, CorrectionsCheck, changeFault, leftOut, withinPurges } from '@tallystick/core';
 import { contentsOf, placeOf } from '../evidence/contents.ts';
 import { takeDropped } from '../evidence/dropped.ts';
+import { refusesLarge } from '../evidence/large.ts';
 import { createPolicyDesk } from '../evidence/policy-desk.ts';
 import type { Later } from './main.ts';
 
@@ -17,6 +18,7 @@ const made = {
   changeFault,
   leftOut,
   placeOf,
+  refusesLarge,
   takeDropped,
   withinPurges,
 };

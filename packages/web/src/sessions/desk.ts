@@ -22,18 +22,12 @@ interface SessionFile {
   readonly bytes: Uint8Array;
 }
 
-/** An input that can't be read: which one, and why. */
-interface SessionFault {
-  readonly input: string;
-  readonly error: TallyError;
-}
-
 /** The sessions that the reader gave, and the receipts that they may refer to. */
 export interface SessionDesk {
-  /** Adds a session, or whatever holds receipts that it may refer to. Returns why the file can't be read, or null. */
-  take(bytes: Uint8Array, name: string, isSession: boolean): SessionFault | null;
-  /** Judges all sessions and shows the verdicts, unless `isWanted` no longer holds. Returns why it could not, or null. */
-  judge(basis: SessionBasis, isWanted: () => boolean): Promise<SessionFault | null>;
+  /** Adds a session, or whatever holds receipts that it may refer to. Returns false after showing why the file can't be read. */
+  take(bytes: Uint8Array, name: string, isSession: boolean): boolean;
+  /** Judges all sessions and shows the verdicts, or why it could not, unless `isWanted` no longer holds. */
+  judge(basis: SessionBasis, isWanted: () => boolean): Promise<void>;
   clear(): void;
 }
 
@@ -54,9 +48,10 @@ export function createSessionDesk(): SessionDesk {
         referenced.push(...found);
         if (isSession) sessions.push({ name, bytes });
         note(name, isSession ? prose.session : formatText(prose.receipts, found.length));
-        return null;
+        return true;
       } catch (error) {
-        return faultOf(error, prose.file);
+        refuse(error, prose.file);
+        return false;
       }
     },
     async judge({ now, asOf, trust }, isWanted) {
@@ -81,12 +76,12 @@ export function createSessionDesk(): SessionDesk {
           await breathe();
         }
       } catch (error) {
-        return error instanceof Superseded ? null : faultOf(error, prose.key);
+        if (!(error instanceof Superseded)) refuse(error, prose.key);
+        return;
       }
-      if (!isWanted()) return null;
+      if (!isWanted()) return;
       showSessions(judged, asOf ? now : null);
       announce(judged.map(summaryOf).join(' '));
-      return null;
     },
     clear() {
       sessions.length = 0;
@@ -99,9 +94,9 @@ export function createSessionDesk(): SessionDesk {
 /** Ends a judgement whose result nobody waits for any more. */
 class Superseded extends Error {}
 
-function faultOf(error: unknown, input: string): SessionFault {
-  if (error instanceof TallyError) return { input, error };
-  throw error;
+function refuse(error: unknown, input: string): void {
+  if (!(error instanceof TallyError)) throw error;
+  tallystickPage.refuse(error, input);
 }
 
 /** The receipts in a file: an answer of an inference call, one receipt, an array of them, or one a line. @throws json_* */

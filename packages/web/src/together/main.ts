@@ -13,7 +13,7 @@ import { byId, element, icon, type State, setContents } from '../dom.ts';
 import type { evaluate } from '../evaluate.ts';
 import { later } from '../later/run.ts';
 import type { trustAt } from '../trust.ts';
-import { stateOfVerdict, titleOf } from '../verdict.ts';
+import { type showFault, stateOfVerdict, titleOf } from '../verdict.ts';
 import { formatText, prose } from '../words.ts';
 
 /*
@@ -26,7 +26,12 @@ declare global {
    * Functions of the page's first script. A copy of them here would not know the errors that the first script throws, nor the trust that
    * it holds and the browser does not store.
    */
-  var tallystickPage: { readonly evaluate: typeof evaluate; readonly trustAt: typeof trustAt };
+  var tallystickPage: {
+    readonly evaluate: typeof evaluate;
+    readonly trustAt: typeof trustAt;
+    /** Shows why an input is not judged, in place of the verdict. */
+    readonly refuse: typeof showFault;
+  };
 }
 
 interface Given {
