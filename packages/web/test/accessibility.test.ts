@@ -4,7 +4,7 @@ import type { SessionCase } from '../../../scripts/vectors/sessions.ts';
 import { anchorCases, authorityOf, bundleOf, readVectors, stores } from '../../core/test/receipt-vectors.ts';
 import { builtPage } from '../scripts/page.ts';
 import { expectAccessible, LOOKS, lookOf } from './axe.ts';
-import { addBundle, launch, open, verifyText } from './browser.ts';
+import { addBundle, launch, open, openAt, verifyText } from './browser.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -72,6 +72,25 @@ describe.each(LOOKS)('at %i px, %s', (width, colorScheme) => {
     await context.close();
   });
 });
+
+test.each(['verify', 'evidence', 'landing', 'errors', 'benchmark'] as const)(
+  'on the page %s the link that skips the header is seen while it has the focus',
+  async (name) => {
+    for (const [width, look] of LOOKS) {
+      const { page, context } = await openAt(browser, builtPage(name).href, lookOf(width, look));
+      await page.keyboard.press('Tab');
+      const seen = await page.evaluate(() => {
+        const link = document.activeElement;
+        const { left, top, width, height } = link?.getBoundingClientRect() ?? new DOMRect();
+        return (
+          link?.className === 'skip' && document.elementFromPoint(left + width / 2, top + height / 2) === link
+        );
+      });
+      expect(seen, `${width} px, ${look}`).toBe(true);
+      await context.close();
+    }
+  },
+);
 
 test('a receipt is verified with the keyboard alone, and the verdict is announced', async () => {
   const { page, context } = await open(browser, builtPage('verify').href);
