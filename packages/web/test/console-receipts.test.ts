@@ -112,6 +112,20 @@ describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, look) => {
   });
 });
 
+test('at 320 px, the list is no wider than the window, and its costs are seen', async () => {
+  const { page } = await visit('/receipts', key, lookOf(320, 'light'));
+  await expectShown(page, 'a.row');
+  await expectAccessible(page, 320);
+  const cut = await page
+    .locator('.list td:visible')
+    .evaluateAll((cells) =>
+      cells
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(({ textContent }) => textContent),
+    );
+  expect(cut).toEqual([]);
+});
+
 describe('a receipt by its id', () => {
   test('is verified with its anchor, can be saved, and links to its leaf', async () => {
     const opened = await visit('/receipts');

@@ -42,6 +42,9 @@ export function Table<Row>({
     links[next]?.scrollIntoView({ block: 'nearest' });
   };
   useShortcuts({ j: () => move(1), k: () => move(-1) });
+  // Where no column takes what the others leave, those that all windows show would be wider than a narrow one.
+  const always = columns.filter(({ from }) => from === undefined);
+  const most = always.every(({ width }) => width !== undefined) ? `${90 / always.length}vw` : '100vw';
   const classOf = ({ end, from }: Column<Row>): string => [end ? 'end' : '', from ?? ''].join(' ').trim();
   return (
     <table class="list" aria-label={label} aria-busy={busy}>
@@ -50,7 +53,7 @@ export function Table<Row>({
           <col
             key={column.title}
             class={column.from ?? ''}
-            style={column.width === undefined ? {} : { width: `${column.width}ch` }}
+            style={column.width === undefined ? {} : { width: `min(${column.width}ch, ${most})` }}
           />
         ))}
       </colgroup>
