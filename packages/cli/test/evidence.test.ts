@@ -10,6 +10,7 @@ import {
   manifestOf,
   partOf,
   streamFiles,
+  trustLike,
   zipOf,
 } from '../../core/test/evidence-bundle.ts';
 import { type Ran, type Service, serve, until, workspace } from './tally.ts';
@@ -200,6 +201,23 @@ describe('tally evidence verify', () => {
     const { code, stderr } = await tally(ask, { env: later });
     expect(code).toBe(3);
     expect(stderr).toContain('The trust does not vouch for the keys of 4 receipts.');
+  });
+
+  test('refuses a bundle whose root signed another trust bundle of the same version, and writes the proof', async () => {
+    const issuer = await makeIssuer();
+    const files = await goodFiles(issuer);
+    writeFileSync(at('two-faced.zip'), zipOf([await manifestOf(issuer, files), ...files]));
+    const twin = await trustLike(issuer, { issuedAt: AT - 1000 });
+    writeFileSync(at('twin.json'), JSON.stringify(twin));
+    const ask = ['evidence', 'verify', at('two-faced.zip'), '--trust', at('twin.json'), '--json'];
+    const { code, stdout, stderr } = await tally(ask, { env: later });
+    expect({ code, said: JSON.parse(stdout) }).toMatchObject({ code: 1, said: { reason: 'trust_refused' } });
+    const [, proof = ''] = /The proof is in (\S+)\. /.exec(stderr) ?? [];
+    const proven = await tally(['trust', 'fork', 'verify', proof, '--json']);
+    expect({ code: proven.code, said: JSON.parse(proven.stdout) }).toMatchObject({
+      code: 0,
+      said: { proves_fork: true, kind: 'version', root: rootFingerprint(issuer.root.publicKey) },
+    });
   });
 
   test('says how many receipts no head counts', async () => {

@@ -26,6 +26,8 @@ import {
   signStreamHead,
   signTrustBundle,
   streamStart,
+  type TrustBundle,
+  type TrustBundleFacts,
   toBase64url,
   toHex,
   utf8,
@@ -54,8 +56,15 @@ interface Issuer {
 
 const seeded = (name: string): Promise<Signer> => createSigner(sha256(utf8(`evidence test: ${name}`)));
 
-/** @param compromisedAt when the key for receipts was revoked, since somebody else may have it; null if it is in use */
-export async function makeIssuer(name = 'own', compromisedAt: string | null = null): Promise<Issuer> {
+/**
+ * @param compromisedAt when a key was revoked, since somebody else may have it; null if all are in use
+ * @param compromised purpose of that key
+ */
+export async function makeIssuer(
+  name = 'own',
+  compromisedAt: string | null = null,
+  compromised: 'receipt' | 'bundle' = 'receipt',
+): Promise<Issuer> {
   const signer = (purpose: string): Promise<Signer> => seeded(`${name} ${purpose}`);
   const [root, receipt] = [await signer('root'), await signer('receipt')];
   const [bundle, head] = [await signer('bundle'), await signer('head')];
@@ -63,20 +72,15 @@ export async function makeIssuer(name = 'own', compromisedAt: string | null = nu
     key_id: signer.keyId,
     public_key: toBase64url(signer.publicKey),
     purpose,
-    state: 'active' as const,
     valid_from: '2027-01-01T00:00:00Z',
     valid_until: null,
-    revoked: null,
-  });
-  const inUse = keyOf(receipt, 'receipt');
-  const receiptKey =
-    compromisedAt === null
-      ? inUse
-      : {
-          ...inUse,
+    ...(compromisedAt !== null && purpose === compromised
+      ? {
           state: 'revoked' as const,
           revoked: { at: compromisedAt, reason: 'compromised' as const },
-        };
+        }
+      : { state: 'active' as const, revoked: null }),
+  });
   const trust = await signTrustBundle(
     {
       version: 3,
@@ -86,7 +90,7 @@ export async function makeIssuer(name = 'own', compromisedAt: string | null = nu
         {
           did: ISSUER,
           status: 'verified',
-          keys: [receiptKey, keyOf(bundle, 'bundle'), keyOf(head, 'head')],
+          keys: [keyOf(receipt, 'receipt'), keyOf(bundle, 'bundle'), keyOf(head, 'head')],
         },
       ],
       log: null,
@@ -95,6 +99,16 @@ export async function makeIssuer(name = 'own', compromisedAt: string | null = nu
     root,
   );
   return { root, receipt, bundle, head, trust };
+}
+
+/** Another trust bundle of the same root: what is given in place of what the issuer's own one says. */
+export async function trustLike(
+  { root, trust }: Issuer,
+  change: Partial<TrustBundleFacts>,
+): Promise<TrustBundle> {
+  const own = JSON.parse(trust) as TrustBundle;
+  const facts = { ...own, issuedAt: AT, expiresAt: AT + 86_400_000, ...change };
+  return JSON.parse(await signTrustBundle(facts, root));
 }
 
 export async function receiptAt(signer: Signer, second: number, suffix: string): Promise<string> {

@@ -149,6 +149,8 @@ const ROOTS = '(sqrt = FpSqrt(this.ORDER))';
 const CANONICAL_LEAF = 'export const readCanonicalLeaf = () => 0;';
 /** Replaces the check of an evidence policy: a page has none and shows what it finds. */
 const EVIDENCE_POLICY = 'export const requireClass = () => {};';
+/** Replaces the choice among trust bundles: a page has none but the enclosed one. */
+const JUDGING_BUNDLE = 'export const judgingBundle = (enclosed) => enclosed;';
 /** Removed: multiplying by secrets in constant time, from the first text to the second, where public numbers begin. */
 const BY_SECRETS = [
   '    validateMulInput(point, scalar) {',
@@ -284,6 +286,7 @@ const withoutEvidence: Plugin = {
     build.onLoad({ filter: /receipts[\\/]named-settlement\.ts$/ }, () => ({
       contents: 'export const namedSettlement = () => null;',
     }));
+    build.onLoad({ filter: /evidence[\\/]judging-bundle\.ts$/ }, () => ({ contents: JUDGING_BUNDLE }));
     build.onLoad({ filter: /evidence[\\/]corrections-check\.ts$/ }, () => ({
       contents:
         "import { later } from './run.ts'; export function CorrectionsCheck() { return new (later().CorrectionsCheck)(); }",

@@ -4,6 +4,7 @@ import {
   type BundleVerdict,
   type ByteSource,
   EvidenceFault,
+  TrustForkFault,
   verifyBundle,
   webCryptoEngine,
   witnessedText,
@@ -14,6 +15,7 @@ import { nodeSha256 } from '../meter/sha256.ts';
 import { EXIT, type Exit, paint, print, printJson, remark } from '../output.ts';
 import { printable } from '../printable.ts';
 import { bar, ProgressLine } from '../progress-line.ts';
+import { saveTrustFork } from '../trust/fork.ts';
 import { trustSources } from '../trust-sources.ts';
 import { readWitnessPolicy } from '../witness-policy.ts';
 
@@ -52,6 +54,7 @@ export async function verifyEvidence(file: string, options: BundleFlags): Promis
   } catch (error) {
     progress.end();
     if (!(error instanceof EvidenceFault)) throw error;
+    if (error instanceof TrustForkFault) await saveFork(error);
     return showRefused(error, options.json === true);
   }
 }
@@ -177,6 +180,12 @@ function completenessText(completeness: BundleVerdict['completeness']): string {
   const more =
     uncounted === 0 ? '' : `; no head counts ${uncounted} more, nor what may be missing beside them`;
   return `all ${count} receipts that the head of ${at} counts since ${first === 1 ? since : `number ${first}`}${gone}${more}`;
+}
+
+/** Writes the proof that the root of a bundle contradicts itself. */
+async function saveFork({ bundles }: TrustForkFault): Promise<void> {
+  const file = await saveTrustFork(bundles);
+  if (file !== null) remark(`The proof is in ${file}. Check it anywhere: tally trust fork verify ${file}`);
 }
 
 function showRefused({ reason, message, path }: EvidenceFault, json: boolean): Exit {

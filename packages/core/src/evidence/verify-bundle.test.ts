@@ -11,11 +11,12 @@ import {
   purgeRecord,
   receiptAt,
   sourceOf,
+  trustLike,
   zipOf,
 } from '../../test/evidence-bundle.ts';
 import { concatBytes, utf8 } from '../encoding/bytes.ts';
 import { sha256Hex } from '../hash.ts';
-import { rootFingerprint } from '../trust/bundle.ts';
+import { bundleHash, rootFingerprint } from '../trust/bundle.ts';
 import type { ManifestFacts } from './document.ts';
 import { EVIDENCE_REASONS, EvidenceFault, type EvidenceReason } from './fault.ts';
 import { verifyBundle } from './verify-bundle.ts';
@@ -74,6 +75,19 @@ describe('a bundle', () => {
     const burnt = await makeIssuer('burnt', '2027-02-28T12:00:00Z');
     const verdict = await verifyBundle(sourceOf(await signed(await goodFiles(burnt), same, burnt)), NOW);
     expect(verdict).toMatchObject({ receipts: 4, untrusted: 4 });
+  });
+
+  it('is refused where its trust bundle and a given one make a fork', async () => {
+    const roots = [rootFingerprint(own.root.publicKey)];
+    const twin = await trustLike(own, { issuedAt: AT - 1000 });
+    const next = await trustLike(own, { version: 4, previous_sha256: bundleHash(twin) });
+    for (const given of [twin, next]) {
+      const judged = verifyBundle(sourceOf(good), { ...NOW, roots, bundles: [given] });
+      await expect(judged).rejects.toMatchObject({ reason: 'trust_refused', path: 'trust/trust.json' });
+    }
+    const after = await trustLike(own, { version: 4, previous_sha256: bundleHash(JSON.parse(own.trust)) });
+    const verdict = await verifyBundle(sourceOf(good), { ...NOW, roots, bundles: [after] });
+    expect(verdict).toMatchObject({ trusted: true });
   });
 
   it('is refused with any one byte changed', async () => {

@@ -20,6 +20,7 @@ import {
   readPurge,
 } from './document.ts';
 import { EvidenceFault } from './fault.ts';
+import { judgingBundle } from './judging-bundle.ts';
 import { linesOf, readObject } from './lines.ts';
 import { EVIDENCE_PATHS } from './parts.ts';
 import { type PartCounts, ReceiptsCheck } from './receipts-check.ts';
@@ -32,7 +33,10 @@ export interface BundleOptions {
   readonly now: number;
   /** Fingerprints of roots that the verifier trusts: `sha256:<hex>`. Without one, nothing is trusted. */
   readonly roots?: readonly string[] | undefined;
-  /** Other trust bundles. The newest one of the enclosed bundle's root is used where it is newer than that. */
+  /**
+   * Other trust bundles, which were checked. The newest one of the enclosed bundle's root is used where it is newer than that; one
+   * that contradicts it refuses the evidence bundle.
+   */
   readonly bundles?: readonly TrustBundle[] | undefined;
   /** Witnesses that must have cosigned the checkpoint of each anchor. */
   readonly witnessPolicy?: WitnessPolicy | undefined;
@@ -91,7 +95,7 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
     EVIDENCE_PATHS.trust,
   );
   const { bundle, root } = await readTrust(enclosed, unread);
-  const judgedBy = newerOf(bundle, options.bundles ?? []);
+  const judgedBy = await judgingBundle(bundle, options.bundles ?? []);
   const trust = trustOf(judgedBy.issuers, [judgedBy]);
   const documentTrust: DocumentTrust = { trust, engine: options.engine };
   const manifest = await readManifest(unread, documentTrust);
@@ -180,12 +184,6 @@ async function readTrust(
     if (!(error instanceof TallyError)) throw error;
     throw new EvidenceFault('trust_refused', error.message, EVIDENCE_PATHS.trust);
   }
-}
-
-/** The newest of the bundles with the same root, because it knows of the latest revocations. */
-function newerOf(enclosed: TrustBundle, others: readonly TrustBundle[]): TrustBundle {
-  const same = others.filter(({ root }) => root.public_key === enclosed.root.public_key);
-  return same.reduce((newest, one) => (one.version > newest.version ? one : newest), enclosed);
 }
 
 /** Checks that the archive holds exactly the files of the manifest, in its order. @throws EvidenceFault file_… */
