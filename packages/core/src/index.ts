@@ -62,6 +62,7 @@ export {
   signPurge,
 } from './evidence/document.ts';
 export { EVIDENCE_REASONS, EvidenceFault, type EvidenceReason } from './evidence/fault.ts';
+export { findRenamed } from './evidence/find-renamed.ts';
 export { TrustForkFault } from './evidence/judging-bundle.ts';
 export { EVIDENCE_PATHS, hashesPath, meteringDigest, partPaths } from './evidence/parts.ts';
 export {

@@ -272,7 +272,7 @@ const withoutPq: Plugin = {
 
 /**
  * Removes the judges of the evidence behind bills and of payments, neither of which is in a bundle, and leaves to the second script the
- * search for a receipt that is not in its place, what is said of one, corrections, and the limit of what counts as deleted.
+ * search for a receipt or a file that is not in its place, what is said of one, corrections, and the limit of what counts as deleted.
  */
 const withoutEvidence: Plugin = {
   name: 'without-evidence',
@@ -290,6 +290,11 @@ const withoutEvidence: Plugin = {
     build.onLoad({ filter: /evidence[\\/]corrections-check\.ts$/ }, () => ({
       contents:
         "import { later } from './run.ts'; export function CorrectionsCheck() { return new (later().CorrectionsCheck)(); }",
+      resolveDir: fileURLToPath(new URL('later/', source)),
+    }));
+    build.onLoad({ filter: /evidence[\\/]find-renamed\.ts$/ }, () => ({
+      contents:
+        "import { later } from './run.ts'; export const findRenamed = (...given) => later().findRenamed(...given);",
       resolveDir: fileURLToPath(new URL('later/', source)),
     }));
     build.onLoad({ filter: /streams[\\/]change-fault\.ts$/ }, () => ({

@@ -216,7 +216,9 @@ async function read<T extends SignedDocument>(
     signature: sig_b64u,
   };
   const { checks, status } = assessIssuer(claims, publicKey, trust, undefined, 'bundle');
-  const bad = checks.find(({ ok }) => ok === false);
+  // Nothing dates what a compromised key signed but, for a record of purges, the manifest that repeats it.
+  const isDated = body.node === 'purge';
+  const bad = checks.find(({ ok }) => (isDated ? ok === false : ok !== true));
   if (bad !== undefined) return refuse('issuer', bad.detail);
   if (status === 'verified') return read;
   return refuse('issuer', `The trust bundle does not vouch for ${body.issuer_did}.`);

@@ -16,6 +16,8 @@ import {
 } from '../../test/evidence-bundle.ts';
 import { concatBytes, utf8 } from '../encoding/bytes.ts';
 import { sha256Hex } from '../hash.ts';
+import { canonicalize } from '../json/canonical.ts';
+import { copyJson } from '../json/copy.ts';
 import { bundleHash, rootFingerprint } from '../trust/bundle.ts';
 import type { ManifestFacts } from './document.ts';
 import { EVIDENCE_REASONS, EvidenceFault, type EvidenceReason } from './fault.ts';
@@ -75,6 +77,33 @@ describe('a bundle', () => {
     const burnt = await makeIssuer('burnt', '2027-02-28T12:00:00Z');
     const verdict = await verifyBundle(sourceOf(await signed(await goodFiles(burnt), same, burnt)), NOW);
     expect(verdict).toMatchObject({ receipts: 4, untrusted: 4 });
+  });
+
+  it('is refused where its manifest is signed by a key that is known to be compromised, whenever it says that it was made', async () => {
+    const burnt = await makeIssuer('burnt', '2027-03-10T00:00:00Z', 'bundle');
+    const bytes = await signed(await goodFiles(burnt), same, burnt);
+    await expect(verifyBundle(sourceOf(bytes), NOW)).rejects.toMatchObject({
+      reason: 'manifest_issuer',
+      message: expect.stringContaining('The key was compromised'),
+    });
+  });
+
+  it('verifies with records of purges by a key that was compromised since, if its manifest names them', async () => {
+    const burnt = await makeIssuer('own', '2027-03-10T00:00:00Z', 'bundle');
+    const { bundle, trust: withKey } = await makeIssuer('next');
+    const key = JSON.parse(withKey).issuers[0].keys[1];
+    const [issuer] = JSON.parse(burnt.trust).issuers;
+    const trust = await trustLike(burnt, { issuers: [{ ...issuer, keys: [...issuer.keys, key] }] });
+    const made = (await goodFiles(burnt)).map((file) =>
+      file.path === 'trust/trust.json' ? { ...file, bytes: utf8(canonicalize(copyJson(trust))) } : file,
+    );
+    expect(await reasonOf(await signed(made, same, { ...burnt, bundle }))).toBe('none');
+  });
+
+  it('is refused before the time at which it says that it was made', async () => {
+    const early = verifyBundle(sourceOf(good), { now: AT - 301_000 });
+    await expect(early).rejects.toMatchObject({ reason: 'manifest_malformed' });
+    await expect(verifyBundle(sourceOf(good), { now: AT - 299_000 })).resolves.toMatchObject({ receipts: 4 });
   });
 
   it('is refused where its trust bundle and a given one make a fork', async () => {

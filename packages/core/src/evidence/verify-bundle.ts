@@ -6,6 +6,7 @@ import { type Sha256, sha256 } from '../hash.ts';
 import { canonicalBytes } from '../json/canonical.ts';
 import { parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/types.ts';
+import { CLOCK_SKEW } from '../receipts/family.ts';
 import type { StreamVerdict } from '../streams/verify-stream.ts';
 import { secondsOf } from '../time.ts';
 import { checkTrustBundle, type TrustBundle } from '../trust/bundle.ts';
@@ -20,6 +21,7 @@ import {
   readPurge,
 } from './document.ts';
 import { EvidenceFault } from './fault.ts';
+import { findRenamed } from './find-renamed.ts';
 import { judgingBundle } from './judging-bundle.ts';
 import { linesOf, readObject } from './lines.ts';
 import { EVIDENCE_PATHS } from './parts.ts';
@@ -94,7 +96,7 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
     places.find(({ path }) => path === EVIDENCE_PATHS.trust),
     EVIDENCE_PATHS.trust,
   );
-  const { bundle, root } = await readTrust(enclosed, unread);
+  const { bundle, root } = await readTrust(enclosed, unread, options.now);
   const judgedBy = await judgingBundle(bundle, options.bundles ?? []);
   const trust = trustOf(judgedBy.issuers, [judgedBy]);
   const documentTrust: DocumentTrust = { trust, engine: options.engine };
@@ -166,18 +168,20 @@ class FileReader {
 async function readTrust(
   bytes: Uint8Array,
   manifest: JsonValue,
+  verifiedAt: number,
 ): Promise<{ bundle: TrustBundle; root: string }> {
   const issuedAt = (manifest as { issued_at?: unknown } | null)?.issued_at;
   try {
     // The trust bundle is checked at the time of the manifest: that it has expired since then is no fault.
     const now = typeof issuedAt === 'string' ? secondsOf(issuedAt) * 1000 : 0;
+    if (now > verifiedAt + CLOCK_SKEW * 1000) throw new RangeError('The manifest is from the future.');
     const { bundle, pin } = await checkTrustBundle(parseJson(bytes), { now });
     return { bundle, root: pin.root };
   } catch (error) {
     if (error instanceof RangeError) {
       throw new EvidenceFault(
         'manifest_malformed',
-        'issued_at must be a UTC timestamp.',
+        'issued_at must be a UTC timestamp that is not in the future.',
         EVIDENCE_PATHS.manifest,
       );
     }
@@ -196,7 +200,13 @@ async function checkFiles(
   const missing = listed.filter(({ path }) => !present.has(path));
   const known = new Set(listed.map(({ path }) => path));
   const added = places.filter(({ path }) => !known.has(path));
-  await refuseRenamed(files, missing, added);
+  const renamed = await findRenamed(missing, added, async (place) =>
+    files.digest(await files.read(place, place.path)),
+  );
+  if (renamed !== null) {
+    const { was, now } = renamed;
+    throw new EvidenceFault('file_renamed', `${was} was renamed to ${now}.`, now);
+  }
   for (const { path } of missing) throw new EvidenceFault('file_missing', `The bundle lacks ${path}.`, path);
   for (const { path } of added) {
     throw new EvidenceFault('file_added', `${path} is not in the manifest.`, path);
@@ -210,21 +220,6 @@ async function checkFiles(
       const message = `${path} has ${place.size} bytes; the manifest says ${size}.`;
       throw new EvidenceFault('file_size', message, path);
     }
-  }
-}
-
-async function refuseRenamed(
-  files: FileReader,
-  missing: readonly EvidenceFile[],
-  added: readonly ZipPlace[],
-): Promise<void> {
-  for (const place of added) {
-    const likely = missing.filter(({ size }) => size === place.size);
-    if (likely.length === 0) continue;
-    const found = files.digest(await files.read(place, place.path));
-    const was = likely.find((file) => file.sha256 === found);
-    if (was === undefined) continue;
-    throw new EvidenceFault('file_renamed', `${was.path} was renamed to ${place.path}.`, place.path);
   }
 }
 

@@ -1,4 +1,12 @@
-import { addedFault, assessPq, CorrectionsCheck, changeFault, leftOut, withinPurges } from '@tallystick/core';
+import {
+  addedFault,
+  assessPq,
+  CorrectionsCheck,
+  changeFault,
+  findRenamed,
+  leftOut,
+  withinPurges,
+} from '@tallystick/core';
 import { contentsOf, placeOf } from '../evidence/contents.ts';
 import { takeDropped } from '../evidence/dropped.ts';
 import { refusesLarge } from '../evidence/large.ts';
@@ -6,7 +14,7 @@ import { createPolicyDesk } from '../evidence/policy-desk.ts';
 import type { Later } from './main.ts';
 
 /**
- * The second script of the page of evidence: the judge of ML-DSA signatures, what looks for a receipt that is not in its place,
+ * The second script of the page of evidence: the judge of ML-DSA signatures, what looks for a receipt or a file that is not in its place,
  * witness policies, corrections, dropped files, the limit of what counts as deleted, and what draws the contents of a bundle that was verified.
  */
 const made = {
@@ -16,6 +24,7 @@ const made = {
   contentsOf,
   createPolicyDesk,
   changeFault,
+  findRenamed,
   leftOut,
   placeOf,
   refusesLarge,
