@@ -68,6 +68,17 @@ export async function correctionCases(): Promise<CorrectionCase[]> {
   const strange = await link('5', [first, second], signers.stranger);
   const rotated = await link('6', [first, second], { ...signers.named, keyId: NAMED_KEY_ID });
   const metered = await link('7', [bills0, bills1]);
+  const call = correctionOf({ corrects: first, correction: third }, 'The count was wrong.');
+  const masked = await minted(
+    { ...LINK_FACTS, call },
+    {
+      receiptId: idOf('9'),
+      issuedAt: ISSUED_MS + 1_000,
+      issuerDid: 'did:svc:nobody-knows',
+      issuerVerified: false,
+    },
+    signers.service,
+  );
   const one = (last: string, changes: object = {}) => ({ receipt_id: idOf(last), ...GOOD, ...changes });
   const at = (
     name: string,
@@ -137,6 +148,18 @@ export async function correctionCases(): Promise<CorrectionCase[]> {
       'Both are at fault: the issuer says two things.',
       [first, second, third, forward, other],
       [one('1', { ...bad, faults: 1 }), one('2', { ...bad, faults: 1 })],
+    ),
+    at(
+      'two for one receipt, one of them under another DID',
+      'One key signed both, so they are of one issuer whatever it calls itself.',
+      [first, second, third, forward, masked],
+      [one('1', { ...bad, faults: 1 }), one('9', { ...bad, faults: 1 })],
+    ),
+    at(
+      'two for one receipt, by way of a third link',
+      'The third shows that the key of the one is of the issuer of the other.',
+      [first, second, third, masked, rotated, next],
+      [one('9', { ...bad, faults: 1 }), one('6', { ...bad, faults: 1 }), one('4')],
     ),
     at(
       'in a circle',

@@ -141,16 +141,18 @@ interface Said {
 class Conflicts {
   readonly #said = new Map<string, Said>();
   readonly #circles: ReadonlyMap<string, string>;
+  readonly #signers: Signers;
 
   /** Takes the valid ones of these links. */
   constructor(links: readonly JudgedLink[]) {
+    this.#signers = new Signers(links);
     const edges = new Map<string, string[]>();
     for (const link of links) {
       if (!link.verdict.valid) continue;
-      const [from, to] = endsOf(link);
+      const [from, to] = this.#endsOf(link);
       const said = this.#said.get(from);
       if (said === undefined) this.#said.set(from, { first: link });
-      else if (endsOf(said.first)[1] !== to) said.other ??= link;
+      else if (this.#endsOf(said.first)[1] !== to) said.other ??= link;
       const next = edges.get(from);
       if (next === undefined) edges.set(from, [to]);
       else next.push(to);
@@ -159,10 +161,10 @@ class Conflicts {
   }
 
   of(link: JudgedLink): string[] {
-    const [from, to] = endsOf(link);
+    const [from, to] = this.#endsOf(link);
     const { corrects } = link.says;
     const { first, other } = this.#said.get(from) ?? {};
-    const another = first !== undefined && endsOf(first)[1] !== to ? first : other;
+    const another = first !== undefined && this.#endsOf(first)[1] !== to ? first : other;
     const circle = this.#circles.get(from);
     return [
       ...(another === undefined
@@ -173,14 +175,42 @@ class Conflicts {
         : []),
     ];
   }
+
+  /** The receipt that is superseded and the one that supersedes it, each with the issuer who says so. */
+  #endsOf(link: JudgedLink): [from: string, to: string] {
+    const who = this.#signers.nameOf(link);
+    return [`${who} ${link.says.corrects.receipt_sha256}`, `${who} ${link.says.correction.receipt_sha256}`];
+  }
 }
 
-/** The receipt that is superseded and the one that supersedes it, each with the issuer who says so. */
-function endsOf({ verdict: { issuer }, says }: JudgedLink): [from: string, to: string] {
+/** Who signed links: one issuer has several names, by its keys and by the DIDs that the trust given knows as theirs. */
+class Signers {
+  /** Another name of the same issuer, by name; none for the one that stands for all. */
+  readonly #others = new Map<string, string>();
+
+  constructor(links: readonly JudgedLink[]) {
+    for (const link of links) {
+      const [name, ...more] = namesOf(link).map((one) => this.#standing(one));
+      for (const other of more) if (name !== undefined && name !== other) this.#others.set(other, name);
+    }
+  }
+
+  /** The name that stands for all of whoever signed a link. */
+  nameOf(link: JudgedLink): string {
+    return this.#standing(namesOf(link)[0] ?? '');
+  }
+
+  #standing(name: string): string {
+    let last = name;
+    for (let next = this.#others.get(last); next !== undefined; next = this.#others.get(last)) last = next;
+    return last;
+  }
+}
+
+function namesOf({ verdict: { issuer } }: JudgedLink): string[] {
   const { status, did, key_id } = issuer;
   const isKnown = status === 'verified' || status === 'registered';
-  const who = JSON.stringify([isKnown && did !== null ? did : key_id]);
-  return [`${who} ${says.corrects.receipt_sha256}`, `${who} ${says.correction.receipt_sha256}`];
+  return [...(key_id === null ? [] : [`key ${key_id}`]), ...(isKnown && did !== null ? [`DID ${did}`] : [])];
 }
 
 /** Gives nodes one name if each can be reached from the other: Kosaraju's algorithm, in linear time. */

@@ -109,7 +109,8 @@ def verify_corrections(
     given = [one for document in documents if (one := _read(document, now, known)) is not None]
     links = [one for one in given if one.says is not None]
     receipts = [one for one in given if one.says is None]
-    return [_judge(link, receipts, links) for link in links]
+    signers = _Signers(links)
+    return [_judge(link, receipts, links, signers) for link in links]
 
 
 def _read(given: JsonLike, now: datetime, trust: KnownTrust) -> _Given | None:
@@ -125,7 +126,9 @@ def _read(given: JsonLike, now: datetime, trust: KnownTrust) -> _Given | None:
     return _Given(family.claims(receipt).receipt_id, sha256, verdict, says)
 
 
-def _judge(link: _Given, receipts: list[_Given], links: list[_Given]) -> CorrectionVerdict:
+def _judge(
+    link: _Given, receipts: list[_Given], links: list[_Given], signers: _Signers
+) -> CorrectionVerdict:
     says = link.says or {}
     corrects = _found(object_at(says, "corrects"), link, receipts)
     correction = _found(object_at(says, "correction"), link, receipts)
@@ -134,7 +137,7 @@ def _judge(link: _Given, receipts: list[_Given], links: list[_Given]) -> Correct
         details = (one.detail for one in link.verdict.checks if one.ok is False)
         faults.append(next(details, "It is not valid."))
     faults += [text for one in (corrects, correction) if (text := _fault_of(one)) is not None]
-    faults += _conflicts_of(link, links)
+    faults += _conflicts_of(link, links, signers)
     return CorrectionVerdict(
         receipt_id=link.receipt_id,
         valid=not faults,
@@ -178,9 +181,41 @@ def _fault_of(receipt: CorrectedReceipt) -> str | None:
     return None
 
 
-def _conflicts_of(link: _Given, links: list[_Given]) -> list[str]:
+class _Signers:
+    """Who signed links.
+
+    One issuer has several names, by its keys and by the DIDs that the trust given knows as theirs.
+    """
+
+    def __init__(self, links: list[_Given]) -> None:
+        self._others: dict[str, str] = {}
+        for link in links:
+            names = [self._standing(one) for one in _names_of(link)]
+            for other in names[1:]:
+                if other != names[0]:
+                    self._others[other] = names[0]
+
+    def name_of(self, link: _Given) -> str:
+        """Returns the name that stands for all of whoever signed a link."""
+        return self._standing(next(iter(_names_of(link)), ""))
+
+    def _standing(self, name: str) -> str:
+        while name in self._others:
+            name = self._others[name]
+        return name
+
+
+def _names_of(link: _Given) -> list[str]:
+    issuer = link.verdict.issuer
+    is_known = issuer.status in ("verified", "registered") and issuer.did is not None
+    by_key = [] if issuer.key_id is None else [f"key {issuer.key_id}"]
+    return [*by_key, f"DID {issuer.did}"] if is_known else by_key
+
+
+def _conflicts_of(link: _Given, links: list[_Given], signers: _Signers) -> list[str]:
     """What the same issuer says otherwise: another correction of the same receipt, or a circle."""
-    others = [one for one in links if one.verdict.valid and _is_same_issuer(one, link)]
+    who = signers.name_of(link)
+    others = [one for one in links if one.verdict.valid and signers.name_of(one) == who]
     corrects, correction = _hashes_of(link)
     first = text_at(object_at(link.says or {}, "corrects"), "receipt_id")
     another = next(
