@@ -13,6 +13,7 @@ const at = (time: string, reason: 'compromised' | 'superseded' = 'compromised') 
 type Key = Parameters<typeof keyOf>[1];
 const bundleOf = (key: Key, more: object = {}): TrustBundle =>
   ({
+    issued_at: '2026-04-01T00:00:00Z',
     issuers: [recordOf(DID, keyOf(signer, key))],
     log: null,
     chain: null,
@@ -27,6 +28,7 @@ const historyOf = (size: number | null, times: object = span) => ({
 
 const twice = { history: { logs: [5, 9].map((last_size) => ({ ...log, ...span, last_size })), chains: [] } };
 
+const retired = (until: string) => ({ state: 'retired', valid_until: until }) as const;
 const revoked = { state: 'revoked', revoked: at('2026-03-01T00:00:00Z') } as const;
 
 it.each([
@@ -56,6 +58,38 @@ it.each([
     bundleOf({ valid_from: '2026-02-01T00:00:00Z' }),
     bundleOf({ valid_from: '2025-02-01T00:00:00Z' }),
     ['and is now from 2025-02-01T00:00:00Z on'],
+  ],
+  [
+    'another key stands under the name',
+    bundleOf({ key_id: 'receipts-1' }),
+    bundleOf({ key_id: 'receipts-1', public_key: 'A'.repeat(43) }),
+    ['there is another key now'],
+  ],
+  ['a key is for something else', bundleOf({}), bundleOf({ purpose: 'log' }), ['one for another purpose']],
+  ['a key was retired since', bundleOf({}), bundleOf(retired('2026-04-01T00:01:00Z')), []],
+  [
+    'a key stays retired',
+    bundleOf(retired('2026-03-01T00:00:00Z')),
+    bundleOf({ ...retired('2026-03-01T00:00:00Z'), ...revoked }),
+    [],
+  ],
+  [
+    'a key that was in use is said to have been retired before',
+    bundleOf({}),
+    bundleOf(retired('2026-02-01T00:00:00Z')),
+    ['was good until further notice, and is now until 2026-02-01T00:00:00Z'],
+  ],
+  [
+    'a retired key is in use again',
+    bundleOf(retired('2026-03-01T00:00:00Z')),
+    bundleOf({}),
+    ['was good until 2026-03-01T00:00:00Z, and is now until further notice'],
+  ],
+  [
+    'a retired key ends later',
+    bundleOf(retired('2026-03-01T00:00:00Z')),
+    bundleOf(retired('2026-03-02T00:00:00Z')),
+    ['and is now until 2026-03-02T00:00:00Z'],
   ],
   ['a history stays', bundleOf({}, historyOf(9)), bundleOf({}, historyOf(9)), []],
   ['the size of a log became known', bundleOf({}, historyOf(null)), bundleOf({}, historyOf(9)), []],

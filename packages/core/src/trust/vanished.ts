@@ -1,12 +1,14 @@
+import { CLOCK_SKEW } from '../receipts/family.ts';
 import { secondsOf } from '../time.ts';
 import { type KnownLog, type KnownPoster, logsOf, postersOf } from './authority.ts';
 import type { TrustBundle } from './bundle.ts';
 
-type Key = Pick<TrustBundle['issuers'][number]['keys'][number], 'key_id' | 'valid_from' | 'revoked'>;
+type Issuer = TrustBundle['issuers'][number];
+type Key = Issuer['keys'][number] | NonNullable<Issuer['pq_keys']>[number];
 
 /**
  * What an earlier bundle lists and a later one neither lists nor has in its history: logs, posting accounts, keys of verified
- * issuers, and their revocations; and what the later one says otherwise of their times. One sentence each.
+ * issuers, and their revocations; and what the later one says otherwise of them and of their times. One sentence each.
  */
 export function vanished(earlier: TrustBundle, later: TrustBundle): string[] {
   const logs = new Set(logsOf([later]).map(({ origin, public_key }) => `${origin} ${public_key}`));
@@ -25,19 +27,33 @@ export function vanished(earlier: TrustBundle, later: TrustBundle): string[] {
       ),
     ...listed.filter(([name]) => !keys.has(name)).map(([name]) => `The key ${name}`),
   ].map((what) => `${what} is neither listed any more nor in the history.`);
-  const changed = listed.flatMap(([name, key]) => changesOf(name, key, keys.get(name) ?? key));
+  const changed = listed.flatMap(([name, key]) =>
+    changesOf(name, key, keys.get(name) ?? key, secondsOf(earlier.issued_at)),
+  );
   return [...gone, ...changed, ...narrowed(earlier, later)];
 }
 
-/** What is said otherwise of a key: from when on it is good, and that it was revoked, which nothing takes back. */
-function changesOf(name: string, before: Key, now: Key): string[] {
+/**
+ * What is said otherwise of a key: which it is and what for, when it is good, and that it was revoked, which nothing takes back.
+ * @param listedAt when the earlier bundle was issued, in Unix seconds: a key that was in use then can't have been retired before
+ */
+function changesOf(name: string, before: Key, now: Key, listedAt: number): string[] {
   const { revoked } = before;
   const isRevoked =
     revoked === null ||
     (now.revoked !== null &&
       secondsOf(now.revoked.at) <= secondsOf(revoked.at) &&
       (revoked.reason !== 'compromised' || now.revoked.reason === 'compromised'));
+  const isKept =
+    before.valid_until === now.valid_until ||
+    (before.valid_until === null &&
+      now.valid_until !== null &&
+      secondsOf(now.valid_until) >= listedAt - CLOCK_SKEW);
   return [
+    ...(before.public_key === now.public_key && purposeOf(before) === purposeOf(now)
+      ? []
+      : [`Under the name of the key ${name}, there is another key now, or one for another purpose.`]),
+    ...(isKept ? [] : [`The key ${name} was good until ${endOf(before)}, and is now until ${endOf(now)}.`]),
     ...(isRevoked
       ? []
       : [`The revocation of the key ${name}, at ${revoked.at}, was taken back or weakened.`]),
@@ -46,6 +62,9 @@ function changesOf(name: string, before: Key, now: Key): string[] {
       : [`The key ${name} was good from ${before.valid_from} on, and is now from ${now.valid_from} on.`]),
   ];
 }
+
+const endOf = ({ valid_until }: Key): string => valid_until ?? 'further notice';
+const purposeOf = (key: Key): string => ('purpose' in key ? key.purpose : key.alg);
 
 /** Logs and accounts of the history with which less counts than before. */
 function narrowed({ history: earlier }: TrustBundle, later: TrustBundle): string[] {
@@ -84,6 +103,6 @@ function covers({ valid_from: from = null, valid_until: until }: KnownPoster, ot
 const nameOf = ({ origin, network, chain_id, address }: KnownPoster): string =>
   JSON.stringify([origin, network, chain_id, address.toLowerCase()]);
 
-function keysOf({ did, keys, pq_keys = [] }: TrustBundle['issuers'][number]): [name: string, key: Key][] {
+function keysOf({ did, keys, pq_keys = [] }: Issuer): [name: string, key: Key][] {
   return [...keys, ...pq_keys].map((key) => [`${key.key_id} of ${did}`, key]);
 }
