@@ -43,12 +43,14 @@ async function judged(
   given: readonly string[],
   stream: Parameters<typeof streamFiles>[2],
   list = hashes,
+  period = { from: '2027-02-01T00:00:00Z', to: '2027-03-01T00:00:00Z' },
 ): Promise<StreamVerdict | null> {
   const metering = given.filter((text) => text.includes('"sls.metering"')).length;
   const parts: Made[] = given.length === 0 ? [] : partOf(1, given);
   const files = [...others, ...parts, ...(await streamFiles(issuer, list, stream))];
   const manifest = await manifestOf(issuer, files, (facts) => ({
     ...facts,
+    period,
     receipts: given.length,
     metering,
   }));
@@ -101,6 +103,22 @@ describe('a bundle with heads', () => {
     const given = receipts.filter((_, day) => day !== 1);
     const verdict = await judged(given, { heads, first: 3, since: SINCE });
     expect(verdict).toMatchObject({ complete: false, faults: [{ kind: 'left_out', index: 4 }] });
+  });
+
+  it.each([
+    ['is not complete without receipts younger than all that the records of purges count', 20, false],
+    ['is complete without as many receipts as records of purges count that may be of them', 31, true],
+  ])('%s', async (_, days, complete) => {
+    const since = Date.UTC(2027, 1, 1) / 1000 - days * DAY;
+    const period = { from: new Date((since + DAY) * 1000).toISOString(), to: '2027-03-01T00:00:00Z' };
+    const stream: [number, number][] = [
+      [1, since + 2 * DAY],
+      [2, AT / 1000 - 30 * DAY],
+      [8, FROM + 6 * DAY],
+    ];
+    const verdict = await judged(receipts, { heads: stream, first: 1, since }, hashes, period);
+    expect(verdict).toMatchObject({ complete, given: 6 });
+    expect(verdict?.faults.map(({ kind }) => kind)).toEqual(complete ? [] : ['left_out']);
   });
 
   it('is refused without the heads before its last one, by which receipts of the period are not from before it', async () => {

@@ -57,7 +57,7 @@ export class StreamCheck {
         excuse: this.#excuses(from, given),
         digest: this.#digest,
       });
-      return withinPurges(verdict, this.#manifest);
+      return withinPurges(verdict, this.#manifest, first, ALWAYS_KEPT);
     } catch (error) {
       throw asFault(error, EVIDENCE_PATHS.heads);
     }
