@@ -107,7 +107,7 @@ describe('a model of which its provider has no calls left', () => {
     routed = await startRouted({ explain: true });
     const first = await chosen();
     routed.upstream.always(({ body }) =>
-      first.endsWith(`/${String(body['model'])}`) ? { headers: { ...none, ...reset } } : {},
+      first.endsWith(`/${body['model'] as string}`) ? { headers: { ...none, ...reset } } : {},
     );
     // Each process reads it in its own answers.
     for (const _ of routed.service.processes) expect(svcOf(await routed.chat(AUTO)).served.model).toBe(first);
