@@ -24,7 +24,6 @@ test.each([320, 1440])(
   async (width) => {
     const { page, context, requests, complaints } = await openAt(browser, `${url}/benchmark`, {
       viewport: { width, height: 900 },
-      reducedMotion: 'reduce',
     });
     await page.waitForSelector('.verdict[data-state=pass]');
     await page.waitForSelector('#lossless .drawing');

@@ -40,14 +40,15 @@ export async function open(
   return opened;
 }
 
-/** As `open`, for any page, and without waiting for what its script does. */
+/** As `open`, for any page, and without waiting for what its script does. Nothing moves, so that what is looked at stands. */
 export async function openAt(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
   html?: string,
 ): Promise<Opened> {
-  const context = await browser.newContext({ acceptDownloads: true, locale: 'en-GB', ...options });
+  const still = { acceptDownloads: true, locale: 'en-GB', reducedMotion: 'reduce' } as const;
+  const context = await browser.newContext({ ...still, ...options });
   if (html !== undefined) {
     await context.route(url, (route) => route.fulfill({ body: html, contentType: 'text/html' }));
   }

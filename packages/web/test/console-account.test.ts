@@ -31,7 +31,7 @@ async function visit(
   key: string | null = site.mine.key,
   options: BrowserContextOptions = {},
 ): Promise<Opened> {
-  const opened = await openAt(browser, 'about:blank', { reducedMotion: 'reduce', ...options });
+  const opened = await openAt(browser, 'about:blank', options);
   await opened.page.addInitScript(SHIFTS);
   if (key !== null) await opened.page.addInitScript(`sessionStorage.setItem('tallystick-session', '${key}')`);
   await opened.page.goto(site.url + path);

@@ -38,7 +38,7 @@ async function visit(
   path: string,
   { url = site.url, options = {}, prepare = async () => {} }: Visit = {},
 ): Promise<Opened> {
-  const opened = await openAt(browser, 'about:blank', { reducedMotion: 'reduce', ...options });
+  const opened = await openAt(browser, 'about:blank', options);
   closing.push(() => opened.context.close());
   await measureShifts(opened.page);
   await prepare(opened.page);

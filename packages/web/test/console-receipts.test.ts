@@ -61,7 +61,7 @@ const keyIn = ({ authorization }: { readonly authorization: string }): string =>
 
 /** Opens an address, signed in with a key for this session if one is given. */
 async function visit(path: string, signedIn?: string, options: BrowserContextOptions = {}): Promise<Opened> {
-  const opened = await openAt(browser, 'about:blank', { reducedMotion: 'reduce', ...options });
+  const opened = await openAt(browser, 'about:blank', options);
   closing.push(() => opened.context.close());
   await measureShifts(opened.page);
   if (signedIn !== undefined) {

@@ -62,7 +62,6 @@ test.each([320, 1440])(
     const { page, context, requests, complaints } = await openAt(browser, url, {
       offline: true,
       viewport: { width, height: 900 },
-      reducedMotion: 'reduce',
     });
     expect(await verify(page, bundle)).toBe('unsure');
     const shown = await page.innerText('#result');
@@ -107,7 +106,6 @@ test('a bundle says which of its receipts are superseded, and by which', async (
   writeFileSync(file, (await evidenceOf(service, tenant)).bytes);
   const { page, context, complaints } = await openAt(browser, url, {
     offline: true,
-    reducedMotion: 'reduce',
   });
   expect(await verify(page, file)).toBe('unsure');
   const shown = await page.innerText('#result');

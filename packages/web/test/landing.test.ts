@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 async function visit(path: string, options: BrowserContextOptions = {}, url = origin): Promise<Opened> {
-  const opened = await openAt(browser, `${url}${path}`, { reducedMotion: 'reduce', ...options });
+  const opened = await openAt(browser, `${url}${path}`, options);
   closing.push(() => opened.context.close());
   return opened;
 }

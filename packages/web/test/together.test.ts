@@ -26,7 +26,6 @@ afterAll(() => browser.close());
 async function openFor({ trust, now }: CorrectionCase, width = 1440): Promise<Opened> {
   const opened = await open(browser, address, {
     viewport: { width, height: 900 },
-    reducedMotion: 'reduce',
   });
   const { page, context } = opened;
   await context.setOffline(true);

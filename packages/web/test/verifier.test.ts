@@ -14,7 +14,7 @@ import {
 } from '../../core/test/receipt-vectors.ts';
 import { startTestService, type TestService, testClock } from '../../server/test/service.ts';
 import { builtPage } from '../scripts/page.ts';
-import { expectAccessible, lookOf } from './axe.ts';
+import { expectAccessible } from './axe.ts';
 import { addBundle, launch, open, readShown, verifyText } from './browser.ts';
 
 let browser: Browser;
@@ -69,7 +69,7 @@ test.each([
 ])(
   'a file for the %s that browsers do not read, of %i bytes, is not taken for an empty one',
   async (id, bytes) => {
-    const { page, context, complaints } = await open(browser, saved, lookOf(1440, 'light'));
+    const { page, context, complaints } = await open(browser, saved);
     await verifyText(page, await mint());
     await page.setInputFiles(`#${id}-file`, fileOf(bytes));
     await page.waitForSelector('#result .verdict[data-state=fail] >> text=file_too_large');
