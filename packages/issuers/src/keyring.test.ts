@@ -1,6 +1,5 @@
 import {
   checkIssuerDocument,
-  emitReceipt,
   type JsonObject,
   KEY_PURPOSES,
   type KeyPurpose,
@@ -10,6 +9,7 @@ import {
 } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
 import { anchoredAt, anchors } from '../../core/test/anchored-at.ts';
+import { receiptOf } from '../test/keyring-receipts.ts';
 import {
   createKeyring,
   holdsRoot,
@@ -27,25 +27,6 @@ const MINUTE = 60_000;
 
 const keysOf = ({ document }: Keyring, purpose: KeyPurpose) =>
   document.keys.filter((key) => key.purpose === purpose);
-
-/** A receipt by the keyring's present key, issued at `at`. */
-async function receiptOf(keyring: Keyring, at: number): Promise<JsonObject> {
-  const facts = {
-    agentDid: 'did:svc:anonymous',
-    agentProved: false,
-    subject: { sha256: new Uint8Array(32), contentType: 'text/plain', ok: true },
-    verifyUri: 'https://example.com/verify',
-    purpose: null,
-    settlement: { rail: 'x402', chain_id: 1, asset: 'USDC', status: 'none', tx: null },
-    seal: null,
-    reputationTier: 'unregistered',
-    sealedEvidenceRef: null,
-    auditorVerifier: false,
-  } as const;
-  const receiptId = `r_standard_${at / 1000}_0123456789ab`;
-  const issuance = { receiptId, issuedAt: at, issuerDid: DID, issuerVerified: true };
-  return JSON.parse(await emitReceipt('standard', facts, issuance, signerFor(keyring, 'receipt')));
-}
 
 async function judged(receipt: JsonObject, keyring: Keyring, existedAt?: number) {
   const trust = trustOf([keyring.document], anchors);

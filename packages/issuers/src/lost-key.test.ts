@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import {
   checkIssuerDocument,
   checkTrustBundle,
-  emitReceipt,
   generateSecretKey,
   type JsonObject,
   type Signer,
@@ -17,6 +16,7 @@ import {
 } from '@tallystick/core';
 import { nodeSigner } from '@tallystick/kit';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { receiptOf } from '../test/keyring-receipts.ts';
 import { createKeyring, type Keyring, revokeKey, rotateKey, signerFor } from './keyring.ts';
 import { readKeyring, writeKeyring } from './keyring-file.ts';
 import { replaceLostKey, revokeEarlierKey } from './lost-key.ts';
@@ -56,24 +56,6 @@ const idOf = (keyring: Keyring, purpose: 'receipt' | 'head' | 'log' | 'status'):
   signerFor(keyring, purpose).keyId;
 const recorded = (keyring: Keyring, keyId: string) =>
   ownRecord(keyring).keys.filter(({ key_id }) => key_id === keyId);
-
-async function receiptOf(keyring: Keyring, at: number): Promise<JsonObject> {
-  const facts = {
-    agentDid: 'did:svc:anonymous',
-    agentProved: false,
-    subject: { sha256: new Uint8Array(32), contentType: 'text/plain', ok: true },
-    verifyUri: 'https://example.com/verify',
-    purpose: null,
-    settlement: { rail: 'x402', chain_id: 1, asset: 'USDC', status: 'none', tx: null },
-    seal: null,
-    reputationTier: 'unregistered',
-    sealedEvidenceRef: null,
-    auditorVerifier: false,
-  } as const;
-  const receiptId = `r_standard_${at / 1000}_0123456789ab`;
-  const issuance = { receiptId, issuedAt: at, issuerDid: 'did:svc:local', issuerVerified: true };
-  return JSON.parse(await emitReceipt('standard', facts, issuance, signerFor(keyring, 'receipt')));
-}
 
 async function judged(receipt: JsonObject, keyring: Keyring) {
   const trust = trustOf([ownRecord(keyring)]);
