@@ -454,7 +454,10 @@ def test_what_is_wrong_in_a_fork_file_is_named() -> None:
 def test_stream(case: Case) -> None:
     def judged() -> Case:
         given = [(one["sha256"], one["issued_at"]) for one in case["given"]]
-        verdict = verify_stream(case["heads"], case["hashes"], given, first=case["first"])
+        trust = Trust(case["issuers"]) if "issuers" in case else None
+        verdict = verify_stream(
+            case["heads"], case["hashes"], given, first=case["first"], trust=trust
+        )
         faults = [
             {"kind": fault.kind, "index": fault.index, "sha256": fault.sha256}
             for fault in verdict.faults

@@ -1,5 +1,7 @@
 import {
   fromHex,
+  type IssuerKey,
+  type IssuerRecord,
   type JsonObject,
   nextStreamHead,
   parseJson,
@@ -8,17 +10,20 @@ import {
   signStreamHead,
   streamHeadHash,
   streamStart,
+  toBase64url,
   toHex,
   utf8,
 } from '../../packages/core/src/index.ts';
 import { signers } from './keys.ts';
-import { records } from './stores.ts';
+import { records, VALID_FROM } from './stores.ts';
 
-/** Heads, hashes and receipts of a stream, and the verdict about them. No trust is given: heads are judged by their signatures. */
+/** Heads, hashes and receipts of a stream, and the verdict about them. */
 export interface StreamCase {
   readonly name: string;
   readonly comment: string;
   readonly heads: readonly JsonObject[];
+  /** What the verifier knows. Where it is absent, heads are judged by their signatures alone. */
+  readonly issuers?: readonly IssuerRecord[];
   /** Place of the first hash, from 1. */
   readonly first: number;
   readonly hashes: readonly string[];
@@ -182,7 +187,53 @@ export async function streamCases(): Promise<StreamCase[]> {
       heads: [],
       expected: { code: 'stream_invalid' },
     },
+    { name: 'key of heads', comment: 'It is known.', ...good, issuers: [holder({})], expected: complete },
+    {
+      name: 'key of an unknown issuer',
+      comment: 'Nobody vouches for the heads.',
+      ...good,
+      issuers: [],
+      expected: { code: 'stream_invalid' },
+    },
+    {
+      name: 'key of another purpose',
+      comment: 'A key for receipts signs no heads.',
+      ...good,
+      issuers: [holder({ purpose: 'receipt' })],
+      expected: { code: 'stream_invalid' },
+    },
+    {
+      name: 'key that was replaced later',
+      comment: 'It was in use when it signed.',
+      ...good,
+      issuers: [holder({ state: 'revoked', revoked: { at: LATER, reason: 'superseded' } })],
+      expected: complete,
+    },
+    {
+      name: 'key that was compromised later',
+      comment: 'Whoever has it can date heads back, and nothing shows that these are older.',
+      ...good,
+      issuers: [holder({ state: 'revoked', revoked: { at: LATER, reason: 'compromised' } })],
+      expected: { code: 'stream_invalid' },
+    },
   ];
+}
+
+const LATER = '2026-03-01T00:00:00Z';
+
+/** The service with the key that signed the heads. */
+function holder(changes: Partial<IssuerKey>): IssuerRecord {
+  const key: IssuerKey = {
+    key_id: signers.service.keyId,
+    public_key: toBase64url(signers.service.publicKey),
+    purpose: 'head',
+    state: 'active',
+    valid_from: VALID_FROM,
+    valid_until: null,
+    revoked: null,
+    ...changes,
+  };
+  return { did: records.service.did, status: 'verified', keys: [key] };
 }
 
 function asJson(heads: readonly (StreamHead | undefined)[]): JsonObject[] {

@@ -217,9 +217,10 @@ async function trustIn({ bundle, now, pin, root }: TrustCase): Promise<object> {
 
 test.each(readVectors<StreamCase>('streams.json'))(
   'streams.json: $name',
-  async ({ heads, first, hashes, given, expected }) => {
+  async ({ heads, issuers, first, hashes, given, expected }) => {
+    const trust = issuers && trustOf(issuers);
     const judged = async () => {
-      const read = await Promise.all(heads.map((head) => readStreamHead(head, {})));
+      const read = await Promise.all(heads.map((head) => readStreamHead(head, { trust })));
       const receipts = given.map(({ sha256, issued_at }) => ({ sha256, issuedAt: issued_at }));
       const verdict = judgeStream({ heads: read, from: first - 1, hashes, given: receipts });
       const { complete, faults, given: counted, uncounted } = verdict;

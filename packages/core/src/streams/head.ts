@@ -9,6 +9,7 @@ import { sha256Hex } from '../hash.ts';
 import { canonicalBytes, canonicalize } from '../json/canonical.ts';
 import { copyJson } from '../json/copy.ts';
 import type { JsonObject } from '../json/types.ts';
+import { signerOf } from '../receipts/family.ts';
 import {
   bytes32,
   constant,
@@ -24,7 +25,7 @@ import {
   signature,
   timestamp,
 } from '../receipts/shape.ts';
-import { formatTimestamp, secondsOf } from '../time.ts';
+import { formatTimestamp } from '../time.ts';
 import { assessIssuer } from '../trust/assess-issuer.ts';
 import type { Trust } from '../trust/issuer.ts';
 
@@ -79,16 +80,22 @@ export function streamHeadHash(head: StreamHead): string {
   return sha256Hex(canonicalBytes(head));
 }
 
+/** What a head is read with. */
+export interface StreamHeadReading {
+  readonly trust?: Trust | undefined;
+  readonly engine?: Ed25519Engine | undefined;
+  /** Unix milliseconds at which the head is known to have existed, as by an anchor of its hash. */
+  readonly anchoredAt?: number | undefined;
+}
+
 /**
- * Reads a head and verifies its signature. Given trust, its key must be the issuer's for heads, and in use at `at`.
+ * Reads a head and verifies its signature. Given trust, its key must be the issuer's for heads, and in use at `at`. A key that
+ * was compromised counts only for heads that existed before its revocation.
  * @throws stream_invalid
  */
 export async function readStreamHead(
   document: unknown,
-  {
-    trust,
-    engine = defaultEngine,
-  }: { readonly trust?: Trust | undefined; readonly engine?: Ed25519Engine | undefined },
+  { trust, engine = defaultEngine, anchoredAt }: StreamHeadReading,
 ): Promise<StreamHead> {
   const head = requireShape(headShape, copyJson(document), 'stream_invalid');
   const { sig_b64u, ...body } = head;
@@ -105,20 +112,16 @@ export async function readStreamHead(
   }
   if (trust === undefined) return head;
   const claims = {
+    ...signerOf({ ...head, issued_at: head.at }),
     receiptId: head.stream,
     profile: HEAD_TYPE,
-    keyId: head.key_id,
-    issuerPublicKey: head.issuer_pubkey,
-    issuerDid: head.issuer_did,
     issuerVerified: null,
-    issuedAt: secondsOf(head.at),
     signature: sig_b64u,
   };
-  const { checks, status } = assessIssuer(claims, publicKey, trust, undefined, 'head');
-  const bad = checks.find(({ ok }) => ok === false);
-  if (bad !== undefined) throw headFault(head, `does not count: ${bad.detail}`);
-  if (status === 'verified') return head;
-  throw headFault(head, `does not count: the trust bundle does not vouch for ${head.issuer_did}`);
+  const { checks, trusted } = assessIssuer(claims, publicKey, trust, anchoredAt, 'head');
+  if (trusted) return head;
+  const detail = checks.find(({ ok }) => !ok)?.detail ?? `nobody vouches for ${head.issuer_did}`;
+  throw headFault(head, `does not count: ${detail}`);
 }
 
 function headFault({ stream, count }: StreamHead, what: string): TallyError {

@@ -195,7 +195,37 @@ describe('a head', () => {
     await expect(readStreamHead(head, { trust: known('receipt') })).rejects.toThrow(
       /is for receipt, not for head/,
     );
-    await expect(readStreamHead(head, { trust: trustOf([]) })).rejects.toThrow(/does not vouch/);
+    await expect(readStreamHead(head, { trust: trustOf([]) })).rejects.toThrow(/does not list this issuer/);
+    const registered = {
+      ...recordOf(DID, keyOf(signer, { purpose: 'head' })),
+      status: 'registered' as const,
+    };
+    await expect(readStreamHead(head, { trust: trustOf([registered]) })).rejects.toThrow(/nobody vouches/);
     await expect(readStreamHead({ ...head, count: 3 }, {})).rejects.toMatchObject({ code: 'stream_invalid' });
+  });
+
+  it('of a key that was compromised later counts where something shows that it is older', async () => {
+    const [head] = await headsAt([2]);
+    const revoked = { at: '2027-04-01T00:00:00Z', reason: 'compromised' as const };
+    const key = keyOf(signer, {
+      purpose: 'head',
+      state: 'revoked',
+      valid_from: '2026-01-01T00:00:00Z',
+      revoked,
+    });
+    const trust = trustOf([recordOf(DID, key)]);
+    await expect(readStreamHead(head, { trust })).rejects.toThrow(/was compromised/);
+    const late = Date.UTC(2027, 3, 2);
+    await expect(readStreamHead(head, { trust, anchoredAt: late })).rejects.toThrow(/was compromised/);
+    await expect(readStreamHead(head, { trust, anchoredAt: AT })).resolves.toEqual(head);
+  });
+
+  it('follows from one of the same second whatever fractions their times have', async () => {
+    const [first, second] = await headsAt([2, 4]);
+    if (first === undefined || second === undefined) throw new Error('There are two heads.');
+    const evidence = await evidenceOf(2, 4, []);
+    const early = { ...first, at: second.at };
+    const late = { ...second, at: second.at.replace('Z', '.5Z'), previous_sha256: streamHeadHash(early) };
+    expect(judgeStream({ ...evidence, heads: [early, late] })).toMatchObject({ complete: true });
   });
 });

@@ -126,9 +126,12 @@ function* headFaults(heads: readonly StreamHead[]): Generator<StreamFault> {
     if (head.stream !== before.stream || head.issuer_did !== before.issuer_did) {
       throw new TallyError('stream_invalid', 'The heads are not of one stream.');
     }
-    const follows = head.previous_sha256 === streamHeadHash(before);
-    if (follows && head.count >= before.count && head.since === before.since && head.at >= before.at)
-      continue;
+    const isNext =
+      head.previous_sha256 === streamHeadHash(before) &&
+      head.count >= before.count &&
+      head.since === before.since &&
+      secondsOf(head.at) >= secondsOf(before.at);
+    if (isNext) continue;
     const detail = `The head at ${head.count} does not follow from the one at ${before.count}.`;
     yield { kind: 'heads', index: head.count, sha256: null, detail };
   }
