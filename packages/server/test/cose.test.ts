@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { COSEKey, Sign1 } from '@auth0/cose';
-import { leafHash, sha256, toBase64url, toHex } from '@tallystick/core';
+import { type IssuerRecord, leafHash, sha256, toBase64url, toHex, trustOf } from '@tallystick/core';
 import { verifyForeign } from '@tallystick/core/foreign';
 import * as transmute from '@transmute/cose';
 import { decode, Tagged } from 'cborg';
@@ -101,6 +101,16 @@ describe.each(DATABASES)('COSE and SCITT on %s', (database) => {
     expect(verdict).toMatchObject({ family: 'cose_receipt', valid: true, issuer: { trusted: true } });
     expect(await verifyForeign(receipt, { now: options.now, entry })).toMatchObject({ valid: false });
     expect(await verifyForeign(receipt, options)).toMatchObject({ valid: false });
+    const record = options.trust.issuer(service.services.issuer.did)!;
+    const withState = (state: IssuerRecord['keys'][number]['state']) =>
+      trustOf([{ ...record, keys: record.keys.map((one) => ({ ...one, state })) }]);
+    for (const [state, valid] of [
+      ['active', true],
+      ['pending', false],
+    ] as const)
+      expect(await verifyForeign(receipt, { ...options, entry, trust: withState(state) })).toMatchObject({
+        valid,
+      });
     expect(await verifyForeign(receipt, { ...options, entry: randomBytes(32) })).toMatchObject({
       valid: false,
       checks: expect.arrayContaining([expect.objectContaining({ name: 'signature', ok: false })]),

@@ -1,6 +1,7 @@
 import { TallyError } from '../errors.ts';
 import type { TrustBundle } from '../trust/bundle.ts';
 import { trustForkOf, verifyTrustFork } from '../trust/fork.ts';
+import { revocationsTakenBack } from '../trust/vanished.ts';
 import { EvidenceFault } from './fault.ts';
 import { EVIDENCE_PATHS } from './parts.ts';
 
@@ -24,6 +25,7 @@ export class TrustForkFault extends EvidenceFault {
  * revocations.
  * @param others checked trust bundles that the verifier has, of any root
  * @throws TrustForkFault if the root signed the enclosed bundle and one of the others against each other
+ * @throws EvidenceFault trust_refused if the enclosed one is newer and takes back a revocation, which nothing may
  */
 export async function judgingBundle(
   enclosed: TrustBundle,
@@ -33,6 +35,11 @@ export async function judgingBundle(
   for (const other of same) {
     const detail = await contradictionOf(enclosed, other);
     if (detail !== null) throw new TrustForkFault(detail, [other, enclosed]);
+    const [takenBack] = other.version < enclosed.version ? revocationsTakenBack(other, enclosed) : [];
+    if (takenBack !== undefined) {
+      const message = `The enclosed trust bundle contradicts an earlier one that was given: ${takenBack}`;
+      throw new EvidenceFault('trust_refused', message, EVIDENCE_PATHS.trust);
+    }
   }
   return same.reduce((newest, one) => (one.version > newest.version ? one : newest), enclosed);
 }

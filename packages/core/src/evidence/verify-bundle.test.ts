@@ -18,7 +18,7 @@ import { concatBytes, utf8 } from '../encoding/bytes.ts';
 import { sha256Hex } from '../hash.ts';
 import { canonicalize } from '../json/canonical.ts';
 import { copyJson } from '../json/copy.ts';
-import { bundleHash, rootFingerprint } from '../trust/bundle.ts';
+import { bundleHash, rootFingerprint, type TrustBundle } from '../trust/bundle.ts';
 import type { ManifestFacts } from './document.ts';
 import { EVIDENCE_REASONS, EvidenceFault, type EvidenceReason } from './fault.ts';
 import { verifyBundle } from './verify-bundle.ts';
@@ -117,6 +117,20 @@ describe('a bundle', () => {
     const after = await trustLike(own, { version: 4, previous_sha256: bundleHash(JSON.parse(own.trust)) });
     const verdict = await verifyBundle(sourceOf(good), { ...NOW, roots, bundles: [after] });
     expect(verdict).toMatchObject({ trusted: true });
+  });
+
+  it('is refused where its trust bundle takes back a revocation of an earlier one that was given', async () => {
+    const [issuer] = (JSON.parse(own.trust) as TrustBundle).issuers;
+    const revoked = { at: '2027-01-01T00:00:00Z', reason: 'compromised' as const };
+    const keys = issuer!.keys.map((key) => ({ ...key, state: 'revoked' as const, revoked }));
+    const strict = await trustLike(own, { version: 1, issuers: [{ ...issuer!, keys }] });
+    const judged = verifyBundle(sourceOf(good), { ...NOW, bundles: [strict] });
+    await expect(judged).rejects.toMatchObject({
+      reason: 'trust_refused',
+      message: expect.stringContaining('was taken back or weakened'),
+    });
+    const mild = await trustLike(own, { version: 1 });
+    expect(await verifyBundle(sourceOf(good), { ...NOW, bundles: [mild] })).toMatchObject({ receipts: 4 });
   });
 
   it('is refused with any one byte changed', async () => {

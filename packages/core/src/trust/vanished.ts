@@ -33,17 +33,28 @@ export function vanished(earlier: TrustBundle, later: TrustBundle): string[] {
   return [...gone, ...changed, ...narrowed(earlier, later)];
 }
 
+/** Revocations that an earlier bundle has and a later one, which lists the same key, takes back or weakens: one sentence each. */
+export function revocationsTakenBack(earlier: TrustBundle, later: TrustBundle): string[] {
+  const keys = new Map(later.issuers.flatMap((record) => keysOf(record)));
+  return earlier.issuers
+    .flatMap((record) => keysOf(record))
+    .flatMap(([name, key]) => revocationFault(name, key, keys.get(name) ?? key));
+}
+
+function revocationFault(name: string, { revoked: before }: Key, { revoked: now }: Key): string[] {
+  const isKept =
+    before === null ||
+    (now !== null &&
+      secondsOf(now.at) <= secondsOf(before.at) &&
+      (before.reason !== 'compromised' || now.reason === 'compromised'));
+  return isKept ? [] : [`The revocation of the key ${name}, at ${before.at}, was taken back or weakened.`];
+}
+
 /**
  * What is said otherwise of a key: which it is and what for, when it is good, and that it was revoked, which nothing takes back.
  * @param listedAt when the earlier bundle was issued, in Unix seconds: a key that was in use then can't have been retired before
  */
 function changesOf(name: string, before: Key, now: Key, listedAt: number): string[] {
-  const { revoked } = before;
-  const isRevoked =
-    revoked === null ||
-    (now.revoked !== null &&
-      secondsOf(now.revoked.at) <= secondsOf(revoked.at) &&
-      (revoked.reason !== 'compromised' || now.revoked.reason === 'compromised'));
   const isKept =
     before.valid_until === now.valid_until ||
     (before.valid_until === null &&
@@ -54,9 +65,7 @@ function changesOf(name: string, before: Key, now: Key, listedAt: number): strin
       ? []
       : [`Under the name of the key ${name}, there is another key now, or one for another purpose.`]),
     ...(isKept ? [] : [`The key ${name} was good until ${endOf(before)}, and is now until ${endOf(now)}.`]),
-    ...(isRevoked
-      ? []
-      : [`The revocation of the key ${name}, at ${revoked.at}, was taken back or weakened.`]),
+    ...revocationFault(name, before, now),
     ...(before.valid_from === now.valid_from
       ? []
       : [`The key ${name} was good from ${before.valid_from} on, and is now from ${now.valid_from} on.`]),

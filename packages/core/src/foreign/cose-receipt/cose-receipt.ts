@@ -64,7 +64,10 @@ function vouchers({ message }: CoseReceipt, trust: Trust): readonly ForeignKey[]
   const keyId = keyNameOf(protectedHeader.get(HEADER.kid), toBase64url);
   const { issuer } = claimsOf(protectedHeader.get(HEADER.claims));
   const record = issuer === null ? undefined : trust.issuer(issuer);
-  const key = record?.keys.find(({ key_id, purpose }) => key_id === keyId && purpose === 'cose');
-  if (record?.status !== 'verified' || key === undefined || key.revoked !== null) return [];
+  const key = record?.keys.find(
+    ({ key_id, purpose, state, revoked }) =>
+      key_id === keyId && purpose === 'cose' && state !== 'pending' && revoked === null,
+  );
+  if (record?.status !== 'verified' || key === undefined) return [];
   return [ed25519Key(fromBase64url(key.public_key, 32))];
 }
