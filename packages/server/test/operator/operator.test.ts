@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ran, type Service, serve, until, workspace } from '../../../cli/test/tally.ts';
 
@@ -80,6 +89,8 @@ describe('on the data of a running service', () => {
   });
 
   test('a backup under load holds every receipt that was answered before it, and opens', async () => {
+    const folder = mkdtempSync(at('backup-'));
+    const copy = join(folder, 'copy.db');
     const answered: string[] = [];
     const stopped = new AbortController();
     const load = async (): Promise<void> => {
@@ -98,21 +109,22 @@ describe('on the data of a running service', () => {
       () => answered.length > 100,
     );
     const before = [...answered];
-    const done = await here(['backup', at('copy.db'), '--json']);
+    const done = await here(['backup', copy, '--json']);
     stopped.abort();
     await Promise.all(loaders);
     expect({ code: done.code, ...JSON.parse(done.stdout) }).toEqual({
       code: 0,
-      file: at('copy.db'),
-      bytes: statSync(at('copy.db')).size,
+      file: copy,
+      bytes: statSync(copy).size,
     });
-    expect(statSync(at('copy.db')).mode & 0o777).toBe(0o600);
-    expect(existsSync(at('copy.db.partial'))).toBe(false);
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    expect(existsSync(`${copy}.partial`)).toBe(false);
 
-    mkdirSync(at('restored'));
-    copyFileSync(at('copy.db'), at('restored/tally.db'));
-    copyFileSync(at('data/keyring.json'), at('restored/keyring.json'));
-    const restored = await serve(at('restored'));
+    const data = join(folder, 'data');
+    mkdirSync(data);
+    copyFileSync(copy, join(data, 'tally.db'));
+    copyFileSync(at('data/keyring.json'), join(data, 'keyring.json'));
+    const restored = await serve(data);
     const found = async (id: string): Promise<boolean> =>
       (await fetch(`${restored.url}/v1/receipt/${id}`)).status === 200;
     const states = await Promise.all(answered.map(found));
