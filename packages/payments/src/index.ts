@@ -22,6 +22,7 @@ export type {
   OrderRow,
   OrderStep,
   PayoutAttempt,
+  PayoutKind,
   PayoutRow,
   PayoutState,
   Renewal,

@@ -223,7 +223,10 @@ export interface TreasuryStore {
     'requested' | 'requested_before' | { readonly kind: 'insufficient'; readonly available: NanoUsdc }
   >;
   payout(id: string): Promise<PayoutRow | null>;
-  listPayouts(filter?: { readonly kind?: PayoutKind; readonly account?: string }): AsyncIterable<PayoutRow>;
+  /** Yields all payouts, oldest first, reading a page at a time. */
+  listPayouts(kind?: PayoutKind): AsyncIterable<PayoutRow>;
+  /** Yields the withdrawals of an account, oldest first, without reading those of others. */
+  listWithdrawals(account: string): AsyncIterable<PayoutRow>;
   /** The payouts in state `paying`, by nonce. */
   payoutsUnderWay(network: string): Promise<PayoutRow[]>;
   /** The greatest nonce with which a payout of the account was ever signed, or null. */

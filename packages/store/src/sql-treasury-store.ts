@@ -4,6 +4,7 @@ import type {
   EndedTransfer,
   OrderRow,
   PayoutAttempt,
+  PayoutKind,
   PayoutRow,
   TransferEnding,
   TransferRow,
@@ -153,16 +154,18 @@ export class SqlTreasuryStore implements TreasuryStore {
     return row && payoutFrom(row);
   }
 
-  async *listPayouts({
-    kind,
-    account,
-  }: NonNullable<Parameters<TreasuryStore['listPayouts']>[0]> = {}): AsyncGenerator<PayoutRow> {
+  async *listPayouts(kind?: PayoutKind): AsyncGenerator<PayoutRow> {
     const rows = pages(PAGE, async (last: PayoutRow | undefined) =>
       (await this.#all(this.#queries.pageOfPayouts, after(last))).map(payoutFrom),
     );
-    for await (const row of rows) {
-      if ((kind ?? row.kind) === row.kind && (account ?? row.account) === row.account) yield row;
-    }
+    for await (const row of rows) if ((kind ?? row.kind) === row.kind) yield row;
+  }
+
+  listWithdrawals(account: string): AsyncIterable<PayoutRow> {
+    return pages(PAGE, async (last: PayoutRow | undefined) => {
+      const rows = await this.#all(this.#queries.pageOfWithdrawals, { account, ...after(last) });
+      return rows.map(payoutFrom);
+    });
   }
 
   async payoutsUnderWay(network: string): Promise<PayoutRow[]> {

@@ -273,6 +273,15 @@ function payoutQueries(db: Kysely<Schema>) {
         .orderBy('id')
         .limit(v.limit),
     ),
+    pageOfWithdrawals: statement((v: { account: string; createdAt: number; id: string; limit: number }) =>
+      payouts
+        .where('account', '=', v.account)
+        .where('kind', '=', sql.lit('withdrawal'))
+        .where((payout) => payout(payout.refTuple('created_at', 'id'), '>', payout.tuple(v.createdAt, v.id)))
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(v.limit),
+    ),
     payoutsUnderWay: statement((v: { network: string }) =>
       payouts.where('state', '=', sql.lit('paying')).where('network', '=', v.network).orderBy('nonce'),
     ),

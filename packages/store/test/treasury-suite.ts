@@ -289,6 +289,30 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         expect(await collect(store.treasury.listPayouts())).toHaveLength(1);
       });
 
+      it('of an account are listed apart, oldest first', async () => {
+        await credit();
+        await store.ledger.post(posting('more', 'external', 'caller:key_b'));
+        for (const [id, account, createdAt] of [
+          ['late', 'caller:key_a', NOW + 1],
+          ['other', 'caller:key_b', NOW],
+          ['early', 'caller:key_a', NOW],
+        ] as const) {
+          const held = posting(
+            `requested:${id}`,
+            account,
+            'withdrawals',
+            account === 'caller:key_a' ? 2_500n : 5_000n,
+          );
+          const asked = store.treasury.requestPayout(payout(id, { account, createdAt }), held);
+          expect(await asked).toBe('requested');
+        }
+        const idsOf = async (account: string) =>
+          (await collect(store.treasury.listWithdrawals(account))).map(({ id }) => id);
+        expect(await idsOf('caller:key_a')).toEqual(['early', 'late']);
+        expect(await idsOf('caller:key_b')).toEqual(['other']);
+        expect(await idsOf('caller:key_c')).toEqual([]);
+      });
+
       it('are signed once, with a nonce each', async () => {
         await credit();
         await store.ledger.post(posting('more', 'external', 'caller:key_a'));

@@ -103,7 +103,7 @@ function named(open: readonly PayoutRow[], id: string, kind: Kind): PayoutRow {
 
 async function payouts(store: Store, kind: Kind): Promise<PayoutRow[]> {
   const rows: PayoutRow[] = [];
-  for await (const row of store.treasury.listPayouts({ kind })) rows.push(row);
+  for await (const row of store.treasury.listPayouts(kind)) rows.push(row);
   return rows;
 }
 

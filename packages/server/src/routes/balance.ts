@@ -396,7 +396,7 @@ function withdrawals(services: Needs): Endpoint {
     async handle(call) {
       const account = `caller:${await provedDid(services, call)}`;
       const found: PayoutRow[] = [];
-      for await (const row of store.treasury.listPayouts({ kind: 'withdrawal', account })) found.push(row);
+      for await (const row of store.treasury.listWithdrawals(account)) found.push(row);
       return json({ withdrawals: found.map(withdrawalDocument) }, PRIVATE);
     },
   });

@@ -35,6 +35,7 @@ import { sessionList } from './0032-session-list.ts';
 import { paymentLeases } from './0033-payment-leases.ts';
 import { paymentAges } from './0034-payment-ages.ts';
 import { orderedLists } from './0035-ordered-lists.ts';
+import { payoutsOfAccounts } from './0036-payouts-of-accounts.ts';
 import type { AddedIndex, ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. New ones are only ever appended. */
@@ -72,6 +73,7 @@ const migrations: readonly Migration[] = [
   paymentLeases,
   paymentAges,
   orderedLists,
+  payoutsOfAccounts,
 ];
 
 /** The first version whose row names the release that applied it. */
