@@ -22,7 +22,7 @@ import {
   withSignature,
   witnessKey,
 } from '@tallystick/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bin, clean, type Ran, workspace } from '../../../cli/test/tally.ts';
 
 const { at, tally, remove } = workspace();
@@ -42,6 +42,11 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+/** What a follower has kept is no other test's. */
+beforeEach(() => {
+  remove();
+  mkdirSync(at(''));
 });
 afterAll(() => {
   server.close();
