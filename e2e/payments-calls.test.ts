@@ -198,6 +198,8 @@ describe('a call by upto', () => {
     const carol = payer('alice', service.money.rpcUrl, { schemes: ['upto'] });
     await allowPermit2('alice', service.money.rpcUrl);
     const before = await service.usdc(carol.address);
+    const { store } = service.service.services;
+    const owned = await store.ledger.balance(`caller:${DID}`);
     const { promise: until, resolve: letGo } = Promise.withResolvers<void>();
     service.upstream.play({ fault: { kind: 'held', until } });
     const call = chat(carol);
@@ -205,8 +207,7 @@ describe('a call by upto', () => {
     const { rpcUrl, treasury } = service.money;
     await sendUsdc(rpcUrl, 'alice', { to: treasury, amount: 7n, memo: `account=${DID}` });
     await service.service.services.treasury?.watch();
-    const { store } = service.service.services;
-    expect(await store.ledger.balance(`caller:${DID}`)).toMatchObject({ balance: 7_000n });
+    expect(await store.ledger.balance(`caller:${DID}`)).toMatchObject({ balance: owned.balance + 7_000n });
     letGo();
     const response = await call;
     expect(response.status, await response.clone().text()).toBe(200);
