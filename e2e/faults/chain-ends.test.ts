@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createKey, type Key, until, untilAnchored } from '../log-client.ts';
 import { type Env, type Served, serve, temporaryFolder } from '../process.ts';
-import { expectBooksAgree, expectStatusIsGreen, Load, untilReady, untilUnready } from './load.ts';
+import {
+  expectBooksAgree,
+  expectStatusIsGreen,
+  Load,
+  READY_TRUE_SECONDS,
+  readiness,
+  untilReady,
+} from './load.ts';
 
 let env: Env;
 let key: Key;
@@ -41,8 +48,14 @@ describe('the development chain that the service has started', () => {
       ({ placed, paid }) => placed > 20 && paid > 2,
     );
     await untilAnchored(service.url, load.placed);
+    const ended = chainPid();
     process.kill(victim(), 'SIGKILL');
-    await untilUnready(service.url);
+    // The next chain may run before anybody has looked.
+    await until(
+      async () => [await readiness(service.url), chainPid()] as const,
+      ([status, pid]) => status === 503 || (status === 200 && pid !== ended),
+      READY_TRUE_SECONDS,
+    );
     await untilReady(service.url);
     const { placed, paid } = load;
     await untilAnchored(service.url, placed + 1);

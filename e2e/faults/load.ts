@@ -9,7 +9,7 @@ import { type Payer, payer } from '../payer.ts';
 import { ALONE, type Env, residentMiB, type Served, tally } from '../process.ts';
 
 /** Seconds until `/readyz` must show a fault; `RECOVERED_SECONDS` after its end, everything must work again. */
-const READY_TRUE_SECONDS = 10;
+export const READY_TRUE_SECONDS = 10;
 export const RECOVERED_SECONDS = 30;
 /** Most memory of a running service in MiB, including what it holds while the database does not answer. */
 export const MEMORY_MIB = 400;
