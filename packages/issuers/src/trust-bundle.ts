@@ -86,18 +86,20 @@ export async function refreshTrust(
   now: number,
 ): Promise<void> {
   if (!holdsRoot(keyring)) return;
-  const newest = await currentTrust(store);
-  const draft = await trustDraft(store, keyring, now);
-  const half = now + (BUNDLE_DAYS * DAY_MS) / 2;
-  const same =
-    newest !== null &&
-    canonicalize(bundleContents(newest.bundle)) === canonicalize(bundleContents(draft)) &&
-    secondsOf(newest.bundle.expires_at) * 1000 > half;
-  if (same) return;
-  const facts = { ...draft, issuedAt: now, expiresAt: now + BUNDLE_DAYS * DAY_MS };
-  const text = await signTrustBundle(facts, signerFor(keyring, 'root'));
-  // `stale` means that another process has just published the same contents.
-  await store.putDocument(NAME, draft.version, text);
+  for (;;) {
+    const newest = (await currentTrust(store))?.bundle ?? null;
+    const draft = await draftAfter(newest, store, keyring, now);
+    const half = now + (BUNDLE_DAYS * DAY_MS) / 2;
+    const same =
+      newest !== null &&
+      canonicalize(bundleContents(newest)) === canonicalize(bundleContents(draft)) &&
+      secondsOf(newest.expires_at) * 1000 > half;
+    if (same) return;
+    const facts = { ...draft, issuedAt: now, expiresAt: now + BUNDLE_DAYS * DAY_MS };
+    const text = await signTrustBundle(facts, signerFor(keyring, 'root'));
+    // Where another process has published one meanwhile, that may have the same contents, or lack some.
+    if ((await store.putDocument(NAME, draft.version, text)) === 'stored') return;
+  }
 }
 
 function bundleContents({
@@ -115,8 +117,18 @@ export async function trustDraft(
   store: IssuerStore & DocumentStore,
   keyring: Keyring,
   now: number,
-): Promise<Omit<TrustBundleFacts, 'issuedAt' | 'expiresAt'>> {
-  const newest = (await currentTrust(store))?.bundle ?? null;
+): Promise<TrustDraft> {
+  return draftAfter((await currentTrust(store))?.bundle ?? null, store, keyring, now);
+}
+
+type TrustDraft = Omit<TrustBundleFacts, 'issuedAt' | 'expiresAt'>;
+
+async function draftAfter(
+  newest: TrustBundle | null,
+  store: IssuerStore & DocumentStore,
+  keyring: Keyring,
+  now: number,
+): Promise<TrustDraft> {
   const issuers = await trustedIssuers(store, keyring);
   return {
     version: (newest?.version ?? 0) + 1,

@@ -42,7 +42,48 @@ async function fetchTrust(pin?: TrustPin) {
 const emit = async () => (await service.post('/v1/receipt/emit', { input: 'x' })).text;
 const verdict = async (receipt: string) => (await service.post('/v1/receipt/verify', receipt)).json;
 
+/** The store, in which another process publishes a bundle as soon as this one has read the newest. */
+function overtaken(keyring: Keyring): TestService['services']['store'] {
+  const { store } = service.services;
+  let isOvertaken = false;
+  return new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      if (name !== 'getDocument' || isOvertaken) return member.bind(target);
+      return async (...given: readonly unknown[]) => {
+        isOvertaken = true;
+        const found: unknown = await member.apply(target, given);
+        await refreshTrust(store, keyring, service.clock());
+        return found;
+      };
+    },
+  });
+}
+
 describe.each(DATABASES)('keys and trust on %s', (database) => {
+  it('of two processes that publish at once, none repeats the other’s bundle or leaves out its own keys', async () => {
+    service = await startTestService({ database });
+    const { issuer, trust } = service.services;
+    const newest = async () => {
+      await trust.refresh();
+      const { bundle, pin } = await fetchTrust();
+      return { version: pin.version, keys: bundle.issuers[0]?.keys.map(({ key_id }) => key_id) };
+    };
+    const first = await rotateKey(issuer.keyring, 'receipt', service.clock());
+    await refreshTrust(overtaken(first), first, service.clock());
+    expect(await newest()).toMatchObject({ version: 2 });
+    const second = await rotateKey(first, 'status', service.clock());
+    await refreshTrust(overtaken(first), second, service.clock());
+    const third = await rotateKey(second, 'status', service.clock());
+    const fourth = await rotateKey(third, 'benchmark', service.clock());
+    await refreshTrust(overtaken(third), fourth, service.clock());
+    expect(await newest()).toEqual({
+      version: 5,
+      keys: expect.arrayContaining([signerFor(fourth, 'benchmark').keyId]) as string[],
+    });
+  });
+
   it('a rotation reaches the signer, the record and the bundle; what was signed before stays trusted', async () => {
     service = await startTestService({ database });
     const before = await emit();
