@@ -43,7 +43,7 @@ beforeAll(async () => {
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
-/** What a follower has kept is no other test's. */
+/** Each test begins without the files that an earlier one has left. */
 beforeEach(() => {
   remove();
   mkdirSync(at(''));
