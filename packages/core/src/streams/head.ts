@@ -80,7 +80,7 @@ export function streamHeadHash(head: StreamHead): string {
   return sha256Hex(canonicalBytes(head));
 }
 
-/** What a head is read with. */
+/** What the reader of a head knows, and by which engine its signature is verified. */
 export interface StreamHeadReading {
   readonly trust?: Trust | undefined;
   readonly engine?: Ed25519Engine | undefined;
