@@ -10,6 +10,7 @@ import {
   rootFingerprint,
   sha256Hex,
   signTrustBundle,
+  type TrustBundleFacts,
   utf8,
 } from '@tallystick/core';
 import { readKeyring, signerFor } from '@tallystick/issuers';
@@ -211,22 +212,15 @@ describe('tally trust audit', () => {
   });
 
   it('names an account that has vanished, and says when the line does not reach its end', async () => {
-    const service = createServer((request, response) => {
-      const found = /^\/\.well-known\/trust(?:\/(\d))?\.json$/.exec(request.url ?? '');
-      const bundle = found && shown[found[1] ?? 'newest'];
-      response.writeHead(bundle ? 200 : 404, { 'content-type': 'application/json' });
-      response.end(bundle ?? JSON.stringify({ code: 'trust_not_found', title: 'none', status: 404 }));
-    });
     const shown: Record<string, string> = {};
-    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    const { url, service } = await serviceThatShows(shown);
     const audited = async () => {
       const { code, stdout } = await tally(['trust', 'audit', url, '--json'], {
         TALLY_HOME: file('stranger'),
       });
       return { code, report: JSON.parse(stdout) };
     };
-    const [first = '', second = ''] = bundles.map((path) => readFileSync(path, 'utf8').trim());
+    const [first = '', second = ''] = published();
     Object.assign(shown, { newest: second, 1: first });
     expect(await audited()).toMatchObject({ code: 0, report: { complete: true, faults: [] } });
     delete shown[1];
@@ -235,11 +229,91 @@ describe('tally trust audit', () => {
     const { code, report } = await audited();
     expect(code).toBe(1);
     expect(report.faults).toEqual([expect.objectContaining({ code: 'vanished', version: 1 })]);
+    Object.assign(shown, { newest: await otherBundle(2, { previous_sha256: undefined }) });
+    expect(await audited()).toMatchObject({
+      code: 1,
+      report: { faults: [{ code: 'unlinked', version: 2 }] },
+    });
     service.close();
   });
 
+  describe('tally trust fetch of a version after the next', () => {
+    const [first, second, third] = [1, 2, 3];
+    const shown: Record<string, string> = {};
+    let url: string;
+
+    beforeAll(async () => {
+      const { url: at, service } = await serviceThatShows(shown);
+      url = at;
+      return () => service.close();
+    });
+
+    /** Fetches where the first bundle is kept and the service shows others. */
+    async function fetched(home: string, now: Record<string, string | undefined>) {
+      for (const version of Object.keys(shown)) delete shown[version];
+      Object.assign(shown, now);
+      keep(file(home), published()[0] ?? '', url);
+      const { code, stderr } = await tally(['trust', 'fetch', url], { TALLY_HOME: file(home) });
+      const kept = JSON.parse(readFileSync(keptFile(file(home), url), 'utf8')).pin.version;
+      return { code, stderr, kept };
+    }
+
+    it('takes what leads back to the kept one', async () => {
+      const [one, two, newest] = published();
+      expect(await fetched('led', { newest, [second]: two, [first]: one })).toEqual({
+        code: 0,
+        stderr: expect.not.stringContaining('Nothing shows'),
+        kept: third,
+      });
+    });
+
+    it('says where it cannot be followed', async () => {
+      const [, , newest] = published();
+      expect(await fetched('hidden', { newest })).toEqual({
+        code: 0,
+        stderr: expect.stringMatching(
+          /Nothing shows that the bundle follows version 1, .* does not keep version 2/,
+        ),
+        kept: third,
+      });
+    });
+
+    it('refuses a second line, with its proof', async () => {
+      const other = await otherBundle(2, { previous_sha256: 'ab'.repeat(32) });
+      const newest = await otherBundle(3, { previous_sha256: bundleHash(JSON.parse(other)) });
+      const { code, stderr, kept } = await fetched('forked', { newest, [second]: other });
+      expect({ code, kept }).toEqual({ code: 1, kept: first });
+      const [, proof = ''] = /The proof is in (\S+)\. /.exec(stderr) ?? [];
+      await ran(['trust', 'fork', 'verify', proof], { TALLY_HOME: temporaryFolder() });
+    });
+
+    it('refuses one that no longer names the one before', async () => {
+      const newest = await otherBundle(3, { previous_sha256: undefined });
+      const { code, stderr, kept } = await fetched('unlinked', { newest, [second]: published()[1] });
+      expect({ code, kept }).toEqual({ code: 1, kept: first });
+      expect(stderr).toMatch(/names no bundle before it, although version 2 does.*The saved bundle was kept/);
+    });
+  });
+
+  /** The bundles of the three times, as they were served. */
+  function published(): string[] {
+    return bundles.map((path) => readFileSync(path, 'utf8').trim());
+  }
+
+  /** A service that shows bundles by version, and one as the `newest`. */
+  async function serviceThatShows(shown: Record<string, string>) {
+    const service = createServer((request, response) => {
+      const found = /^\/\.well-known\/trust(?:\/(\d))?\.json$/.exec(request.url ?? '');
+      const bundle = found && shown[found[1] ?? 'newest'];
+      response.writeHead(bundle ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(bundle ?? JSON.stringify({ code: 'trust_not_found', title: 'none', status: 404 }));
+    });
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+    return { service, url: `http://127.0.0.1:${(service.address() as AddressInfo).port}` };
+  }
+
   /** Another bundle of a version, as the root might sign it beside the published one. */
-  async function otherBundle(version: number, changes: JsonObject = {}): Promise<string> {
+  async function otherBundle(version: number, changes: Partial<TrustBundleFacts> = {}): Promise<string> {
     const keyring = await readKeyring(file('keyring.json'), null);
     const { issued_at, expires_at, ...facts } = JSON.parse(readFileSync(bundles[version - 1] ?? '', 'utf8'));
     const times = { issuedAt: Date.parse(issued_at), expiresAt: Date.parse(expires_at) + 1000 };
@@ -247,12 +321,14 @@ describe('tally trust audit', () => {
   }
 
   /** Saves a bundle in a home as that of the service, as `tally trust fetch` does. */
-  function keep(home: string, text: string): void {
+  function keep(home: string, text: string, url = served.url): void {
     const bundle = JSON.parse(text);
     const root = rootFingerprint(fromBase64url(bundle.root.public_key, 32));
     const pin = { root, version: bundle.version, bundle_sha256: bundleHash(bundle) };
     mkdirSync(join(home, 'trust'), { recursive: true });
-    const name = `${sha256Hex(utf8(served.url)).slice(0, 16)}.json`;
-    writeFileSync(join(home, 'trust', name), JSON.stringify({ url: served.url, pin, bundle }));
+    writeFileSync(keptFile(home, url), JSON.stringify({ url, pin, bundle }));
   }
+
+  const keptFile = (home: string, url: string): string =>
+    join(home, 'trust', `${sha256Hex(utf8(url)).slice(0, 16)}.json`);
 });

@@ -194,6 +194,13 @@ async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
       { pin: pinOf(good) },
     ),
     refused('expired', 'At expires_at it is over.', good, 'trust_expired', { now: EXPIRES }),
+    refused(
+      'says that it is the first',
+      'One before it was seen.',
+      await signIssue({ ...(await bundle(5)), previous_sha256: null }, root),
+      'trust_rollback',
+      { pin: pinOf(good) },
+    ),
     refused('rollback and expired', 'The step back is told first.', await bundle(2), 'trust_rollback', {
       pin: pinOf(good),
       now: EXPIRES,

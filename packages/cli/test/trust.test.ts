@@ -130,7 +130,7 @@ describe('trust fetch', () => {
       'another bundle of the same version',
       () => bundle(2, { expiresAt: Date.now() + 2 * DAY }),
       'trust_rollback',
-      /two different bundles/,
+      /contradicts the one of version/,
     ],
     ['an expired bundle', () => bundle(3, { expiresAt: Date.now() - 1000 }), 'trust_expired', /expired at/],
     [

@@ -1,4 +1,4 @@
-import { checkTrustBundle, isObject, type JsonValue, TallyError } from '@tallystick/core';
+import { checkTrustBundle, isObject, type JsonValue, TallyError, type TrustBundle } from '@tallystick/core';
 import { type Command, Option } from 'commander';
 import { writeOut } from '../files.ts';
 import { nameOf, readJson } from '../input.ts';
@@ -6,7 +6,7 @@ import { type Exit, paint, print, printJson, remark, UsageError } from '../outpu
 import { printable } from '../printable.ts';
 import { DEFAULT_URL, serviceAt, serviceUrl } from '../service.ts';
 import { forgetStatus } from '../status/last-seen.ts';
-import { type AuditOptions, auditTrust } from '../trust/audit.ts';
+import { type AuditOptions, auditTrust, walkTrust } from '../trust/audit.ts';
 import { saveTrustFork, verifyTrustForkFile } from '../trust/fork.ts';
 import { showBundle } from '../trust/show.ts';
 import { rootFingerprintOption } from '../trust-sources.ts';
@@ -36,7 +36,7 @@ export function trustCommands(program: Command, finish: (exit: Exit) => void): v
     .summary('fetch a service’s bundle, check it and save it')
     .description(
       'Fetches a service’s bundle and saves it for `tally verify`. The first fetch pins the root. After that, a bundle ' +
-        'that is older, expired or of another root is refused, and the saved one stays. A development server that is ' +
+        'that is older, expired, of another root or of another line than the saved one is refused, and the saved one stays. A development server that is ' +
         'set up anew has another root: --replace accepts it.',
     )
     .addArgument(
@@ -150,13 +150,15 @@ async function fetchTrust(
   const url = chosenUrl ?? serviceUrl(process.env.TALLY_URL || DEFAULT_URL);
   const before = options.replace ? null : savedTrust(url);
   assertPin(url, before, options.root);
-  const { text, json: body } = await serviceAt(url).get('/.well-known/trust.json');
+  const service = serviceAt(url);
+  const { text, json: body } = await service.get('/.well-known/trust.json');
   const expected = { now: Date.now(), pin: before?.pin, root: options.root };
   const checked = await checkTrustBundle(body, expected).catch(async (error: unknown) => {
     if (before !== null && error instanceof TallyError && error.code === 'trust_rollback')
       await proveFork(body, before);
     throw refused(error, url, before !== null);
   });
+  if (before !== null) await followLine(service, checked.bundle, before, url);
   const file = saveTrust({ url, ...checked });
   // A service that was set up anew numbers its status documents from the start again.
   if (options.replace) forgetStatus(url);
@@ -171,15 +173,41 @@ async function fetchTrust(
   remark(`Saved to ${file}.`);
 }
 
+/**
+ * Follows the hashes from a newer bundle to the saved one, so that a second line is refused also where it skips versions.
+ * @throws trust_rollback when it is another line
+ */
+async function followLine(
+  service: ReturnType<typeof serviceAt>,
+  newest: TrustBundle,
+  kept: SavedTrust,
+  url: string,
+): Promise<void> {
+  const { version } = kept.bundle;
+  const walked = await walkTrust(service, newest, { kept, end: version }).catch((error: unknown) => {
+    if (!(error instanceof TallyError)) throw error;
+    return { missing: error.message, faults: [], fork: null };
+  });
+  const { faults, missing, fork } = walked;
+  if (fork !== null) remarkFork(fork);
+  const other = faults.find(({ code }) => code === 'fork' || code === 'unlinked');
+  if (other !== undefined) throw refused(new TallyError('trust_rollback', other.detail), url, true);
+  for (const { code, detail } of faults) if (code === 'vanished') remark(detail);
+  if (missing !== null)
+    remark(`Nothing shows that the bundle follows version ${version}, which was saved before: ${missing}`);
+}
+
 /** Writes the proof where the service's bundle and the saved one are a fork. */
 async function proveFork(body: JsonValue, { pin, bundle }: SavedTrust): Promise<void> {
   const served = await checkTrustBundle(body, { now: 0, root: pin.root });
   const file = await saveTrustFork([bundle, served.bundle]);
-  if (file !== null)
-    remark(
-      `The root contradicts itself. The proof is in ${file}. Check it anywhere: tally trust fork verify ${file}`,
-    );
+  if (file !== null) remarkFork(file);
 }
+
+const remarkFork = (file: string): void =>
+  remark(
+    `The root contradicts itself. The proof is in ${file}. Check it anywhere: tally trust fork verify ${file}`,
+  );
 
 /** @throws trust_root_mismatch when --root gives another root than the one that is pinned */
 function assertPin(url: string, before: SavedTrust | null, root: string | undefined): void {

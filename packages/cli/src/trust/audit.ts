@@ -2,7 +2,9 @@ import {
   bundleHash,
   checkTrustBundle,
   follows,
+  fromBase64url,
   type JsonValue,
+  rootFingerprint,
   TallyError,
   type TrustBundle,
   vanished,
@@ -23,26 +25,32 @@ export interface AuditOptions {
 
 /** What contradicts at a version. */
 interface Fault {
-  readonly code: 'fork' | 'rollback' | 'vanished' | 'invalid' | 'other_root';
+  readonly code: 'fork' | 'rollback' | 'unlinked' | 'vanished' | 'invalid' | 'other_root';
   readonly version: number;
   readonly detail: string;
 }
 
-interface Report {
-  readonly url: string;
-  readonly root: string;
-  readonly newest: { readonly version: number; readonly bundle_sha256: string };
+/** What a walk along the line found. */
+export interface Walked {
   /** The lowest version that was checked. */
   readonly oldest: number;
-  /** The bundle that this machine keeps, and whether the service's bundle of that version is the same; null if not compared. */
-  readonly kept: { readonly version: number; readonly same: boolean | null } | null;
-  /** Whether the hashes lead to where the audit was to end. */
-  readonly complete: boolean;
-  /** Why it isn't complete. */
+  /** Whether the service's bundle of the version that this machine keeps is the same; null if not compared. */
+  readonly same: boolean | null;
+  /** Why the hashes don't lead to the end; null if they do. */
   readonly missing: string | null;
   readonly faults: readonly Fault[];
   /** File with the proof of a fork. */
   readonly fork: string | null;
+}
+
+interface Report extends Pick<Walked, 'oldest' | 'missing' | 'faults' | 'fork'> {
+  readonly url: string;
+  readonly root: string;
+  readonly newest: { readonly version: number; readonly bundle_sha256: string };
+  /** The bundle that this machine keeps, and whether the service's bundle of that version is the same. */
+  readonly kept: { readonly version: number; readonly same: boolean | null } | null;
+  /** Whether the hashes lead to where the audit was to end. */
+  readonly complete: boolean;
 }
 
 /** Walks the bundles of a service from the newest back, and prints what it found. */
@@ -58,21 +66,40 @@ async function audit(url: string, { root: given, toKept = false, forkOut }: Audi
   const service = serviceAt(url);
   const kept = savedTrust(url);
   const { json } = await service.get('/.well-known/trust.json');
-  const expected = { now: Date.now(), root: kept?.pin.root ?? given };
-  const newest = await checkTrustBundle(json, expected);
-  const { root } = newest.pin;
+  const newest = await checkTrustBundle(json, { now: Date.now(), root: kept?.pin.root ?? given });
+  const end = toKept && kept !== null ? kept.bundle.version : 1;
+  const { same, ...found } = await walkTrust(service, newest.bundle, { kept, end, forkOut });
+  return {
+    url,
+    root: newest.pin.root,
+    newest: { version: newest.pin.version, bundle_sha256: newest.pin.bundle_sha256 },
+    kept: kept === null ? null : { version: kept.bundle.version, same },
+    complete: found.missing === null && found.oldest <= end,
+    ...found,
+  };
+}
+
+/**
+ * Walks from a checked bundle of a service back to the version `end`, or to the first that the service does not keep. Saves
+ * nothing but the proof of a fork, in `forkOut` or the tally home.
+ */
+export async function walkTrust(
+  service: ReturnType<typeof serviceAt>,
+  newest: TrustBundle,
+  { kept, end, forkOut }: { kept: SavedTrust | null; end: number; forkOut?: string | undefined },
+): Promise<Walked> {
+  const root = rootFingerprint(fromBase64url(newest.root.public_key, 32));
   const faults: Fault[] = [];
   let fork: string | null = null;
   const contradict = async (one: TrustBundle, other: TrustBundle, detail: string): Promise<void> => {
     fork ??= await saveTrustFork([one, other], forkOut);
     faults.push({ code: 'fork', version: Math.max(one.version, other.version), detail });
   };
-  if (kept !== null && kept.bundle.version > newest.bundle.version) {
+  if (kept !== null && kept.bundle.version > newest.version) {
     const detail = `This machine keeps version ${kept.bundle.version}, which is newer.`;
-    faults.push({ code: 'rollback', version: newest.bundle.version, detail });
+    faults.push({ code: 'rollback', version: newest.version, detail });
   }
-  const end = toKept && kept !== null ? kept.bundle.version : 1;
-  let at = newest.bundle;
+  let at = newest;
   let same = await compare(kept, at, contradict);
   let missing: string | null = null;
   while (at.version > end) {
@@ -91,26 +118,20 @@ async function audit(url: string, { root: given, toKept = false, forkOut }: Audi
         `Version ${at.version} names another bundle before it than version ${bundle.version}.`,
       );
     }
-    if (linked === null)
-      missing ??= `Version ${at.version} names no bundle before it, as earlier releases did not.`;
-    for (const detail of vanished(bundle, newest.bundle)) {
+    if (linked === null) {
+      const stopped = bundle.previous_sha256 !== undefined;
+      const detail = `Version ${at.version} names no bundle before it, ${stopped ? `although version ${bundle.version} does` : 'as earlier releases did not'}.`;
+      missing ??= detail;
+      if (stopped) faults.push({ code: 'unlinked', version: at.version, detail });
+    }
+    for (const detail of vanished(bundle, newest)) {
       if (!faults.some((fault) => fault.detail === detail))
         faults.push({ code: 'vanished', version: bundle.version, detail });
     }
     same = (await compare(kept, bundle, contradict)) ?? same;
     at = bundle;
   }
-  return {
-    url,
-    root,
-    newest: { version: newest.pin.version, bundle_sha256: newest.pin.bundle_sha256 },
-    oldest: at.version,
-    kept: kept === null ? null : { version: kept.bundle.version, same },
-    complete: missing === null && at.version <= end,
-    missing,
-    faults,
-    fork,
-  };
+  return { oldest: at.version, same, missing, faults, fork };
 }
 
 type Contradict = (one: TrustBundle, other: TrustBundle, detail: string) => Promise<void>;

@@ -160,10 +160,13 @@ function refuseStepBack(
       `The bundle is version ${pin.version}, but version ${pinned.version} was seen before.`,
     );
   }
-  const named = pin.version === pinned.version + 1 ? previous : undefined;
-  const other = pin.version === pinned.version ? pin.bundle_sha256 : (named ?? pinned.bundle_sha256);
-  if (other !== pinned.bundle_sha256) {
-    throw new TallyError('trust_rollback', `There are two different bundles of version ${pinned.version}.`);
+  const named = pin.version === pinned.version ? pin.bundle_sha256 : previous;
+  const isNear = pin.version <= pinned.version + 1;
+  if (named === null || (isNear && named !== undefined && named !== pinned.bundle_sha256)) {
+    throw new TallyError(
+      'trust_rollback',
+      `The bundle contradicts the one of version ${pinned.version} seen before.`,
+    );
   }
 }
 

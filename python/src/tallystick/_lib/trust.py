@@ -290,7 +290,7 @@ def check_trust(
         raise TallyError("trust_invalid", message, field="root.key_id")
     bundle_sha256 = sha256_hex(canonical_bytes(copy))
     seen = TrustPin(root_fingerprint(public_key), bundle["version"], bundle_sha256)
-    _refuse_step_back(seen, pin, bundle.get("previous_sha256"))
+    _refuse_step_back(seen, pin, bundle)
     _refuse_expired(bundle, now or datetime.now(timezone.utc))
     return CheckedTrust(bundle, seen, Trust(bundle["issuers"], [bundle]))
 
@@ -318,14 +318,15 @@ def _refuse_expired(bundle: TrustBundle, now: datetime) -> None:
         raise TallyError("trust_expired", message)
 
 
-def _refuse_step_back(seen: TrustPin, pinned: TrustPin | None, previous: str | None) -> None:
+def _refuse_step_back(seen: TrustPin, pinned: TrustPin | None, bundle: TrustBundle) -> None:
     if pinned is None:
         return
     if seen.version < pinned.version:
         message = f"The bundle is version {seen.version}, but {pinned.version} was seen before."
         raise TallyError("trust_rollback", message)
-    named = seen.bundle_sha256 if seen.version == pinned.version else previous
-    is_near = seen.version <= pinned.version + 1 and named is not None
-    if is_near and named != pinned.bundle_sha256:
-        message = f"There are two different bundles of version {pinned.version}."
+    kept = pinned.bundle_sha256
+    is_same = seen.version == pinned.version
+    named = seen.bundle_sha256 if is_same else bundle.get("previous_sha256", kept)
+    if named is None or (seen.version <= pinned.version + 1 and named != kept):
+        message = f"The bundle contradicts the one of version {pinned.version} seen before."
         raise TallyError("trust_rollback", message)
