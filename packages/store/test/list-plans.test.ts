@@ -10,6 +10,7 @@ import { receiptListQueries } from '../src/receipt-list-queries.ts';
 import type { Schema } from '../src/schema.ts';
 import { sessionListQueries } from '../src/session-list-queries.ts';
 import { openSqliteStore } from '../src/sqlite.ts';
+import { treasuryQueries } from '../src/treasury-queries.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tally-lists-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -85,6 +86,9 @@ test('every list is read from an index that begins with its owner, in order, and
   const purging = planOf(purgeSessionList);
   expect(purging.join()).toContain('session_list_expiry (expires_at<?)');
   expect(purging.filter((step) => step.startsWith('SCAN session_list'))).toEqual([]);
+  expect(planOf(treasuryQueries(db).pageOfWithdrawals)).toEqual([
+    expect.stringContaining('payouts_account (account=? AND kind=? AND (created_at,id)>(?,?))'),
+  ]);
   expect(planOf(scanReceipts).join()).toContain(
     'receipts USING INDEX sqlite_autoindex_receipts_1 (id>? AND id<?)',
   );
