@@ -117,14 +117,14 @@ test('by the keyboard a model is given a rest, the service does not call it, and
   await page.keyboard.press('Enter');
   await page.waitForSelector('dialog', { state: 'detached' });
   await row.locator('text=by order').waitFor();
-  await row.locator('td.medium >> text=rested by the operator').waitFor();
+  await row.locator('td >> text=rested by the operator').waitFor();
   expect((await routed.chat()).json['code']).toBe('no_model_available');
   const [ordered] = await routed.service.services.store.rests.ordered();
   expect(ordered?.remainingMs).toBeGreaterThan(3_500_000);
   await row.getByRole('button').click();
   await page.click('dialog button.primary');
   await row.locator('text=Rest…').waitFor();
-  await row.locator('td.medium >> text=Up').waitFor();
+  await row.locator('td >> text=Up').waitFor();
   expect((await routed.chat()).status).toBe(200);
   await context.close();
 });

@@ -113,6 +113,25 @@ describe.each([
   );
 });
 
+test.each(pages.map(({ path }) => path))(
+  '%s: every column that a list shows has room for its head, in windows of any width',
+  async (path) => {
+    const { page, context } = await visit(path, 1440, 'light');
+    for (const width of [320, 390, 640, 768, 832, 1000, 1280, 1440, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      const cut = await page.evaluate(async () => {
+        // A list is drawn anew after its size was observed, which is after the first frame.
+        for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+        return [...document.querySelectorAll('.list th')]
+          .filter((head) => head.scrollWidth > head.clientWidth)
+          .map((head) => head.textContent);
+      });
+      expect({ width, cut }).toEqual({ width, cut: [] });
+    }
+    await context.close();
+  },
+);
+
 test('the keyboard leads from the console to every page of its navigation, in the order that is shown', async () => {
   const { page, context } = await visit('/activity', 1440, 'light');
   const order = [...(await tabThrough(page))];

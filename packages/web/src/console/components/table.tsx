@@ -1,22 +1,26 @@
-import { type ComponentChildren, Fragment, type JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import { type ComponentChildren, Fragment, type JSX, type RefObject } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useShortcuts } from '../frame/shortcuts.ts';
 
 export interface Column<Row> {
   readonly title: string;
-  readonly cell: (row: Row) => ComponentChildren;
+  /** @param titles of the columns that there is room for */
+  readonly cell: (row: Row, titles: readonly string[]) => ComponentChildren;
   /** Numbers stand at the end. */
   readonly end?: boolean;
-  /** Narrowest window that shows it: from 640 px, or from 1000 px. All windows show it by default. */
-  readonly from?: 'medium' | 'wide';
+  /** It is left out where the list has no room for it: those of the highest number first, and of one number from the end. */
+  readonly yields?: number;
   /** Width, in characters of the digit 0; without it, the column takes what the others leave. */
   readonly width?: number;
 }
 
+/** The least, in digits, for a column without a width: the name of a model, or half of a hash. */
+const LEAST = 20;
+
 /** A list of things. `j` and `k` move between its rows, Enter opens one: a row's first cell links to `href`. */
 export function Table<Row>({
   label,
-  columns,
+  columns: all,
   rows,
   keyOf,
   href,
@@ -42,18 +46,22 @@ export function Table<Row>({
     links[next]?.scrollIntoView({ block: 'nearest' });
   };
   useShortcuts({ j: () => move(1), k: () => move(-1) });
-  // Where no column takes what the others leave, those that all windows show would be wider than a narrow one.
-  const always = columns.filter(({ from }) => from === undefined);
-  const most = always.every(({ width }) => width !== undefined) ? `${90 / always.length}vw` : '100vw';
-  const classOf = ({ end, from }: Column<Row>): string => [end ? 'end' : '', from ?? ''].join(' ').trim();
+  const table = useRef<HTMLTableElement>(null);
+  const room = useRoom(table);
+  const columns = fitting(all, room);
+  const fixed = columns.filter(({ width }) => width !== undefined);
+  // Where even those that never yield are too wide, each is narrower by the same, and one without a width has a third.
+  const share =
+    widthOf(columns) <= room ? 1 : (room * (fixed.length < columns.length ? 0.66 : 1)) / widthOf(fixed);
+  const titles = columns.map(({ title }) => title);
+  const classOf = ({ end }: Column<Row>): string => (end ? 'end' : '');
   return (
-    <table class="list" aria-label={label} aria-busy={busy}>
+    <table class="list" ref={table} aria-label={label} aria-busy={busy}>
       <colgroup>
         {columns.map((column) => (
           <col
             key={column.title}
-            class={column.from ?? ''}
-            style={column.width === undefined ? {} : { width: `min(${column.width}ch, ${most})` }}
+            style={column.width === undefined ? {} : { width: `${column.width * share}ch` }}
           />
         ))}
       </colgroup>
@@ -81,7 +89,7 @@ export function Table<Row>({
               <tr>
                 {columns.map((column, place) => (
                   <td key={column.title} class={classOf(column)}>
-                    {place === 0 ? <First href={href(row)}>{column.cell(row)}</First> : column.cell(row)}
+                    <Linked href={place === 0 ? href(row) : null}>{column.cell(row, titles)}</Linked>
                   </td>
                 ))}
               </tr>
@@ -93,7 +101,47 @@ export function Table<Row>({
   );
 }
 
-function First({
+const widthOf = <Row,>(columns: readonly Column<Row>[]): number =>
+  columns.reduce((sum, { width = LEAST }) => sum + width, 0);
+
+/** The columns that `room` digits are enough for, in their order. */
+function fitting<Row>(columns: readonly Column<Row>[], room: number): readonly Column<Row>[] {
+  const most = Math.max(...columns.map(({ yields = 0 }) => yields));
+  if (widthOf(columns) <= room || most === 0) return columns;
+  const last = columns.findLastIndex(({ yields }) => yields === most);
+  return fitting(columns.toSpliced(last, 1), room);
+}
+
+/** How many digits of a table fit beside each other in what it stands in. */
+function useRoom(table: RefObject<HTMLTableElement | null>): number {
+  const [room, setRoom] = useState(Number.POSITIVE_INFINITY);
+  useLayoutEffect(() => {
+    const { current } = table;
+    const around = current?.parentElement;
+    if (!current || !around) return;
+    const measure = (): void => setRoom(innerWidthOf(around) / digitWidth(current));
+    // The observer calls after the first frame, which would show columns that are left out in the next.
+    measure();
+    const sized = new ResizeObserver(measure);
+    sized.observe(around);
+    return () => sized.disconnect();
+  }, []);
+  return room;
+}
+
+function innerWidthOf(element: Element): number {
+  const { paddingLeft, paddingRight } = getComputedStyle(element);
+  return element.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+}
+
+function digitWidth(element: Element): number {
+  const drawing = document.createElement('canvas').getContext('2d');
+  if (drawing === null) throw new Error('The browser gives no canvas.');
+  drawing.font = getComputedStyle(element).font;
+  return drawing.measureText('0').width;
+}
+
+function Linked({
   href,
   children,
 }: {

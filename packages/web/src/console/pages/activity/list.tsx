@@ -57,24 +57,24 @@ function Model({ of }: { readonly of: string | null }): JSX.Element {
 }
 
 const COLUMNS: readonly Column<Call>[] = [
-  { title: 'Time', width: 16, cell: ({ at }) => <Time at={at} /> },
+  { title: 'Time', width: 15, cell: ({ at }) => <Time at={at} /> },
   {
     title: 'Model',
     cell: ({ model, requested_model }) => <Model of={model ?? requested_model} />,
   },
   {
     title: 'Provider',
-    from: 'wide',
+    yields: 4,
     width: 16,
     cell: ({ provider }) => <Pick name="provider" value={provider} />,
   },
-  { title: 'Status', width: 21, from: 'medium', cell: (call) => <Status of={call} /> },
-  { title: 'Tokens', width: 18, end: true, from: 'wide', cell: (call) => tokensOf(call) },
+  { title: 'Status', width: 21, yields: 2, cell: (call) => <Status of={call} /> },
+  { title: 'Tokens', width: 18, end: true, yields: 3, cell: (call) => tokensOf(call) },
   {
     title: 'Latency',
     width: 10,
     end: true,
-    from: 'medium',
+    yields: 2,
     cell: ({ total_ms }) => shown(total_ms, (value) => duration(value)),
   },
   {
@@ -87,13 +87,13 @@ const COLUMNS: readonly Column<Call>[] = [
     title: 'Saved',
     width: 16,
     end: true,
-    from: 'wide',
+    yields: 4,
     cell: ({ saving_usdc }) => shown(saving_usdc, (of) => (Number(of) === 0 ? null : <Money of={of} />)),
   },
   {
     title: 'Session',
     width: 16,
-    from: 'wide',
+    yields: 5,
     cell: ({ session }) =>
       shown(session, (id) => (
         <a href={`/sessions/${encodeURIComponent(id)}`} title={id}>
@@ -105,7 +105,7 @@ const COLUMNS: readonly Column<Call>[] = [
     title: 'Proof',
     width: 9,
     end: true,
-    from: 'medium',
+    yields: 1,
     cell: ({ receipt_id }) => shown(receipt_id, (id) => <Proof receiptId={id} />),
   },
 ];

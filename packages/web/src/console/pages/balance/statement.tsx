@@ -78,7 +78,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     ),
   },
   { title: 'For', cell: ({ memo }) => <span title={memo}>{memo}</span> },
-  { title: 'Id', from: 'wide', cell: ({ id }) => <code title={id}>{id}</code> },
+  { title: 'Id', yields: 2, cell: ({ id }) => <code title={id}>{id}</code> },
   {
     title: 'Amount',
     width: 16,
@@ -94,7 +94,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     title: 'Balance',
     width: 16,
     end: true,
-    from: 'medium',
+    yields: 1,
     cell: ({ balance_usdc: balance }) => <Money of={balance} />,
   },
 ];

@@ -75,7 +75,7 @@ const number = (title: string, value: (row: UsageDay) => number, wide = true): C
   title,
   width: 12,
   end: true,
-  from: wide ? 'wide' : 'medium',
+  yields: wide ? 2 : 1,
   cell: (row) => count(value(row)),
 });
 
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<UsageDay>[] = [
   number('From cache', ({ cached_tokens }) => cached_tokens),
   number('Written', ({ completion_tokens }) => completion_tokens),
   number('Taken away', ({ saved_tokens }) => saved_tokens),
-  { title: 'Your share', width: 17, end: true, from: 'wide', cell: ({ share }) => <Money of={share.usdc} /> },
+  { title: 'Your share', width: 17, end: true, yields: 2, cell: ({ share }) => <Money of={share.usdc} /> },
   { title: 'Charged', width: 17, end: true, cell: ({ charged }) => <Money of={charged.usdc} /> },
 ];
 

@@ -210,8 +210,8 @@ function Exports({ tenant }: { readonly tenant: string }): JSX.Element | null {
 
 const COLUMNS: readonly Column<Export>[] = [
   { title: 'Made', width: 17, cell: ({ exported_at }) => <Time at={exported_at} /> },
-  { title: 'From', from: 'medium', cell: ({ period }) => <Time at={period.from} /> },
-  { title: 'To', from: 'medium', cell: ({ period }) => <Time at={period.to} /> },
+  { title: 'From', yields: 1, cell: ({ period }) => <Time at={period.from} /> },
+  { title: 'To', yields: 1, cell: ({ period }) => <Time at={period.to} /> },
   { title: 'Receipts', width: 12, end: true, cell: ({ receipts }) => count(receipts) },
   { title: 'Size', width: 12, end: true, cell: ({ bytes }) => bytesText(bytes) },
 ];

@@ -107,7 +107,7 @@ function columnsOf(isOwn: (key: ApiKey) => boolean): readonly Column<ApiKey>[] {
       title: 'Name',
       cell: (key) => (key.name === null ? <code>{key.id}</code> : key.name),
     },
-    { title: 'State', width: 17, from: 'medium', cell: (key) => <State of={key} isOwn={isOwn(key)} /> },
+    { title: 'State', width: 17, yields: 1, cell: (key) => <State of={key} isOwn={isOwn(key)} /> },
     {
       title: 'Spent today',
       width: 24,
@@ -118,7 +118,7 @@ function columnsOf(isOwn: (key: ApiKey) => boolean): readonly Column<ApiKey>[] {
     {
       title: 'This month',
       width: 24,
-      from: 'medium',
+      yields: 1,
       cell: ({ spent, limits }) => (
         <Meter
           label="Spent of this month’s budget"
@@ -129,7 +129,7 @@ function columnsOf(isOwn: (key: ApiKey) => boolean): readonly Column<ApiKey>[] {
     },
     {
       title: 'Other limits',
-      from: 'wide',
+      yields: 2,
       cell: ({ limits }) => {
         const words = limitsInWords(limits);
         return words === '' ? <i class="none">–</i> : <span title={words}>{words}</span>;
@@ -138,10 +138,10 @@ function columnsOf(isOwn: (key: ApiKey) => boolean): readonly Column<ApiKey>[] {
     {
       title: 'Last used',
       width: 16,
-      from: 'wide',
+      yields: 2,
       cell: ({ last_used_at: at }) => (at === null ? <i class="none">never</i> : <Time at={at} />),
     },
-    { title: 'Made', width: 16, from: 'wide', cell: ({ created_at: at }) => <Time at={at} /> },
+    { title: 'Made', width: 16, yields: 2, cell: ({ created_at: at }) => <Time at={at} /> },
   ];
 }
 

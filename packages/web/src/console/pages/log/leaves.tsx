@@ -123,14 +123,14 @@ const COLUMNS: readonly Column<Leaf>[] = [
   {
     title: 'Posting due',
     width: 17,
-    from: 'medium',
+    yields: 1,
     cell: ({ batch_id }) => <Time at={`${batch_id.slice(0, -1)}:00Z`} />,
   },
   { title: 'On the chain', width: 15, cell: ({ posting }) => <State of={posting} /> },
   {
     title: 'Transaction',
     width: 22,
-    from: 'wide',
+    yields: 2,
     cell: ({ posting }) =>
       posting?.tx_hash ? (
         <code title={posting.tx_hash}>{shortHash(posting.tx_hash)}</code>

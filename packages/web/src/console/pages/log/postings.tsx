@@ -68,7 +68,7 @@ function columnsFor(chainId: number | null): readonly Column<Posting>[] {
     {
       title: 'State',
       width: 13,
-      from: 'medium',
+      yields: 1,
       cell: ({ state }) => (
         <span class="state" data-state={state === 'finalized' ? 'pass' : 'unknown'}>
           {STATES[state]}
@@ -80,7 +80,7 @@ function columnsFor(chainId: number | null): readonly Column<Posting>[] {
       title: 'Block',
       width: 14,
       end: true,
-      from: 'wide',
+      yields: 2,
       cell: ({ block_height }) => (block_height === null ? notYet : count(block_height)),
     },
     {
@@ -90,7 +90,7 @@ function columnsFor(chainId: number | null): readonly Column<Posting>[] {
     {
       title: 'Root',
       width: 26,
-      from: 'wide',
+      yields: 2,
       cell: ({ merkle_root }) => (
         <>
           <code title={merkle_root}>{shortHash(merkle_root.replace('sha256:', ''))}</code>

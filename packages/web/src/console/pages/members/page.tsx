@@ -97,20 +97,20 @@ const COLUMNS: readonly Column<RankedMember>[] = [
       </span>
     ),
   },
-  { title: 'Tier', width: 16, from: 'medium', cell: ({ tier }) => tierName(tier) },
+  { title: 'Tier', width: 16, yields: 1, cell: ({ tier }) => tierName(tier) },
   { title: 'Calls', width: 12, end: true, cell: ({ jobs }) => count(jobs) },
   {
     title: 'To the next tier',
     width: 19,
     end: true,
-    from: 'wide',
+    yields: 2,
     cell: ({ jobs_to_next_tier: left }) => (left === null ? <i class="none">highest</i> : count(left)),
   },
   {
     title: 'Share of the saving',
     width: 22,
     end: true,
-    from: 'medium',
+    yields: 1,
     cell: ({ spread_pct: share }) => `${share} %`,
   },
 ];

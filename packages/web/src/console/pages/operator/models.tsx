@@ -49,12 +49,12 @@ const isOfInterest = (row: Row): boolean =>
 function columnsFor(choose: (order: Order) => void): readonly Column<Row>[] {
   return [
     { title: 'Name', cell: nameOf },
-    { title: 'State', width: 27, from: 'medium', cell: (row) => <FoundState of={row} /> },
-    { title: 'Since', width: 17, from: 'wide', cell: ({ since }) => shown(since, (at) => <Time at={at} />) },
+    { title: 'State', width: 27, yields: 1, cell: (row) => <FoundState of={row} /> },
+    { title: 'Since', width: 17, yields: 2, cell: ({ since }) => shown(since, (at) => <Time at={at} />) },
     {
       title: 'Rests until',
       width: 24,
-      from: 'wide',
+      yields: 2,
       cell: ({ rest }) =>
         shown(rest, ({ until, by }) => (
           <>
@@ -62,19 +62,19 @@ function columnsFor(choose: (order: Order) => void): readonly Column<Row>[] {
           </>
         )),
     },
-    { title: 'Calls', width: 9, end: true, from: 'wide', cell: ({ calls }) => count(calls) },
+    { title: 'Calls', width: 9, end: true, yields: 2, cell: ({ calls }) => count(calls) },
     {
       title: 'Errors',
       width: 10,
       end: true,
-      from: 'medium',
+      yields: 1,
       cell: ({ error_rate }) => shown(error_rate, percent),
     },
     {
       title: 'First byte',
       width: 11,
       end: true,
-      from: 'wide',
+      yields: 2,
       cell: ({ first_byte_ms }) => shown(first_byte_ms, duration),
     },
     {
@@ -116,7 +116,7 @@ function OrderButton({
   );
 }
 
-function nameOf(row: Row): JSX.Element {
+function nameOf(row: Row, titles: readonly string[]): JSX.Element {
   return (
     <>
       <span title={row.id}>{row.id}</span>
@@ -124,9 +124,11 @@ function nameOf(row: Row): JSX.Element {
         <small> {row.resting > 0 ? `${row.resting} of ${row.models} rest` : `${row.models} models`}</small>
       )}
       {'warning' in row && row.warning !== null && <small> {causeOf(row.warning)}</small>}
-      <div class="phone">
-        <FoundState of={row} />
-      </div>
+      {!titles.includes('State') && (
+        <div>
+          <FoundState of={row} />
+        </div>
+      )}
     </>
   );
 }

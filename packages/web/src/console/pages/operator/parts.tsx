@@ -96,7 +96,7 @@ export function Queues({ of: { queues } }: PartProps): JSX.Element {
           {
             title: 'Where',
             width: 17,
-            from: 'medium',
+            yields: 1,
             cell: ({ scope }) => (scope === 'process' ? 'this process' : 'database'),
           },
           {
@@ -143,7 +143,7 @@ export function CatalogueState({ of: { catalogue } }: PartProps): JSX.Element {
               width: 24,
               cell: ({ retires_on, days }) => `${retires_on} (${days > 0 ? `in ${days} d` : 'over'})`,
             },
-            { title: 'Instead', from: 'medium', cell: ({ successors }) => successors.join(', ') || '–' },
+            { title: 'Instead', yields: 1, cell: ({ successors }) => successors.join(', ') || '–' },
           ]}
         />
       )}
@@ -178,16 +178,16 @@ export function Refunds({ of: { refunds } }: PartProps): JSX.Element {
             href={() => null}
             columns={[
               { title: 'Refund', cell: ({ id }) => <code>{id}</code> },
-              { title: 'Since', width: 17, from: 'medium', cell: ({ requested_at: at }) => <Time at={at} /> },
+              { title: 'Since', width: 17, yields: 1, cell: ({ requested_at: at }) => <Time at={at} /> },
               {
                 title: 'Why',
                 width: 24,
-                from: 'medium',
+                yields: 1,
                 cell: ({ reason, note }) => (
                   <span title={note ?? undefined}>{note ?? causeOf(reason ?? '')}</span>
                 ),
               },
-              { title: 'To', from: 'wide', cell: ({ address }) => <code title={address}>{address}</code> },
+              { title: 'To', yields: 2, cell: ({ address }) => <code title={address}>{address}</code> },
               { title: 'State', width: 11, cell: ({ state }) => state },
               { title: 'Amount', width: 14, end: true, cell: ({ amount_usdc: of }) => <Money of={of} /> },
             ]}

@@ -157,9 +157,9 @@ function pick(name: string, value: string | null): JSX.Element {
 const COLUMNS: readonly Column<ListedReceipt>[] = [
   { title: 'Time', width: 15, cell: ({ at }) => <Time at={at} /> },
   { title: 'Profile', width: 13, cell: ({ profile }) => pick('profile', profile) },
-  { title: 'Purpose', from: 'medium', cell: ({ purpose }) => pick('purpose', purpose) },
-  { title: 'Model', from: 'wide', cell: ({ model }) => pick('model', model) },
-  { title: 'Provider', from: 'wide', width: 14, cell: ({ provider }) => pick('provider', provider) },
+  { title: 'Purpose', yields: 1, cell: ({ purpose }) => pick('purpose', purpose) },
+  { title: 'Model', yields: 2, cell: ({ model }) => pick('model', model) },
+  { title: 'Provider', yields: 2, width: 14, cell: ({ provider }) => pick('provider', provider) },
   {
     title: 'Cost',
     width: 16,
@@ -170,7 +170,7 @@ const COLUMNS: readonly Column<ListedReceipt>[] = [
     title: 'Leaf',
     width: 12,
     end: true,
-    from: 'medium',
+    yields: 1,
     cell: ({ anchored: { leaf_index } }) =>
       leaf_index === null ? (
         <i class="none">–</i>
@@ -182,13 +182,13 @@ const COLUMNS: readonly Column<ListedReceipt>[] = [
     title: 'Kept until',
     width: 17,
     end: true,
-    from: 'wide',
+    yields: 2,
     cell: ({ expires_at }) => <Time at={expires_at} />,
   },
   {
     title: 'Proof',
     width: 10,
-    from: 'medium',
+    yields: 1,
     end: true,
     cell: ({ receipt_id }) => <Proof receiptId={receipt_id} />,
   },

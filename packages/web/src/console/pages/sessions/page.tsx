@@ -105,14 +105,14 @@ const counted = (steps: number): JSX.Element | string => (steps === 0 ? <i class
 
 const COLUMNS: readonly Column<ListedSession>[] = [
   { title: 'Session', cell: ({ session }) => session },
-  { title: 'Began', width: 18, from: 'medium', cell: ({ at }) => <Time at={at} /> },
-  { title: 'Last step', width: 18, from: 'wide', cell: ({ last_at }) => <Time at={last_at} /> },
+  { title: 'Began', width: 18, yields: 1, cell: ({ at }) => <Time at={at} /> },
+  { title: 'Last step', width: 18, yields: 2, cell: ({ last_at }) => <Time at={last_at} /> },
   { title: 'Calls', width: 9, end: true, cell: ({ calls }) => counted(calls) },
   {
     title: 'Failed',
     width: 9,
     end: true,
-    from: 'medium',
+    yields: 1,
     cell: ({ errors }) =>
       errors === 0 ? (
         counted(errors)
@@ -122,7 +122,7 @@ const COLUMNS: readonly Column<ListedSession>[] = [
         </span>
       ),
   },
-  { title: 'Tools', width: 9, end: true, from: 'medium', cell: ({ tool_calls }) => counted(tool_calls) },
-  { title: 'Signed', width: 10, end: true, from: 'wide', cell: ({ receipts }) => counted(receipts) },
+  { title: 'Tools', width: 9, end: true, yields: 1, cell: ({ tool_calls }) => counted(tool_calls) },
+  { title: 'Signed', width: 10, end: true, yields: 2, cell: ({ receipts }) => counted(receipts) },
   { title: 'Cost', width: 17, end: true, cell: ({ cost_usdc }) => <Money of={cost_usdc} /> },
 ];

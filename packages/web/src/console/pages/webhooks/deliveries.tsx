@@ -23,26 +23,26 @@ export function columnsOf(repeat: (delivery: Delivery) => void, off: boolean): r
         </span>
       ),
     },
-    { title: 'Answer', width: 12, from: 'medium', cell: ({ status }) => status ?? <i class="none">none</i> },
-    { title: 'Attempts', width: 11, end: true, from: 'medium', cell: ({ attempts }) => count(attempts) },
+    { title: 'Answer', width: 12, yields: 1, cell: ({ status }) => status ?? <i class="none">none</i> },
+    { title: 'Attempts', width: 11, end: true, yields: 1, cell: ({ attempts }) => count(attempts) },
     {
       title: 'Took',
       width: 11,
       end: true,
-      from: 'wide',
+      yields: 2,
       cell: ({ took_ms: took }) => (took === null ? <i class="none">–</i> : duration(took)),
     },
     {
       title: 'Next attempt',
       width: 18,
-      from: 'wide',
+      yields: 2,
       cell: ({ next_attempt_at: at }) => (at === null ? <i class="none">–</i> : <Time at={at} />),
     },
     {
       title: 'Again',
       width: 13,
       end: true,
-      from: 'medium',
+      yields: 1,
       cell: (delivery) => (
         <button
           type="button"

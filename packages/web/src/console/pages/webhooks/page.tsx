@@ -104,14 +104,14 @@ const COLUMNS: readonly Column<Webhook>[] = [
   {
     title: 'Told of',
     width: 40,
-    from: 'wide',
+    yields: 2,
     cell: ({ events }) => <span title={events.join(', ')}>{events.join(', ')}</span>,
   },
   {
     title: 'Failing since',
     width: 18,
-    from: 'medium',
+    yields: 1,
     cell: ({ failing_since: at }) => (at === null ? <i class="none">–</i> : <Time at={at} />),
   },
-  { title: 'Made', width: 18, from: 'medium', cell: ({ created_at: at }) => <Time at={at} /> },
+  { title: 'Made', width: 18, yields: 1, cell: ({ created_at: at }) => <Time at={at} /> },
 ];
