@@ -17,7 +17,7 @@ const CALL = {
   ],
   tries: [{ model: 'openai/a', kind: 'overloaded', status: 503, at_ms: 10, ms: 90 }],
   answered: { model: 'openai/b', provider: 'openai', at_ms: 150, ms: 240 },
-  compression: { tokens_before: 100, tokens_after: 40 },
+  compression: { tokens_before: 7_215, tokens_after: 2_158 },
   routing: null,
 } as unknown as CallDetail;
 
@@ -32,7 +32,7 @@ test('the bars follow each other, each once, up to the end of the call', () => {
     ['Answer', 390, 890, 'provider'],
     ['Settle', 890, 900, 'own'],
   ]);
-  expect(bars[0]?.about).toBe('60 of 100 tokens cut');
+  expect(bars[0]?.about).toBe('5,057 of 7,215 tokens cut');
   expect(bars[3]?.about).toBe('openai/a: the provider is overloaded (503)');
   expect([firstByte, total]).toEqual([400, 900]);
 });

@@ -1,3 +1,4 @@
+import { count } from '../../format/number.ts';
 import type { CallDetail, FailedTry, TimelineStep } from './documents.ts';
 
 /** A bar of the timeline, in milliseconds from the call's acceptance. */
@@ -89,7 +90,7 @@ export function faultOf(kind: string, status: number | null): string {
 function shortened({ compression }: CallDetail): string {
   const { tokens_before: before, tokens_after: after } = compression ?? {};
   if (typeof before !== 'number' || typeof after !== 'number') return '';
-  return after < before ? `${before - after} of ${before} tokens cut` : 'nothing cut';
+  return after < before ? `${count(before - after)} of ${count(before)} tokens cut` : 'nothing cut';
 }
 
 /** Places for a scale from 0 to `total`, about five, at round numbers of milliseconds. */
