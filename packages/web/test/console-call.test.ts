@@ -50,6 +50,38 @@ new PerformanceObserver((list) => {
 const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
 const verified = (page: Page): Promise<unknown> => page.waitForSelector('.verdict[data-state]');
 
+test('the labels of the timeline’s scale stand beside each other in windows of any width', async () => {
+  // A call of a second has the most labels, which are long.
+  const prepare = ({ context: own }: Opened) =>
+    own.route('**/v1/compute/calls/*', async (route) => {
+      const response = await route.fetch();
+      const timeline = [{ step: 'route', at_ms: 0, ms: 1_000 }];
+      const json = {
+        ...(await response.json()),
+        total_ms: 1_000,
+        first_byte_ms: 0,
+        timeline,
+        tries: [],
+        answered: null,
+      };
+      await route.fulfill({ response, json });
+    });
+  const { page, context } = await openAs(site.key, `/activity/${site.routedId}`, { prepare });
+  await page.waitForSelector('.scale i');
+  for (const width of [320, 390, 640, 768, 832, 1000, 1280, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    const places = await page
+      .locator('.scale i')
+      .evaluateAll((labels) =>
+        labels.map((label) => label.getBoundingClientRect()).map(({ left, right }) => [left, right]),
+      );
+    const ends = places.map(([, right = 0]) => right).slice(0, -1);
+    const overlaps = ends.filter((end, at) => end > (places[at + 1]?.[0] ?? 0));
+    expect({ width, overlaps, labels: places.length }).toEqual({ width, overlaps: [], labels: 6 });
+  }
+  await context.close();
+});
+
 describe.each(CONSOLE_LOOKS)('at %i px, %s', (width, look) => {
   const options = { look: lookOf(width, look) };
 
