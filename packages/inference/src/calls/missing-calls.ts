@@ -30,13 +30,19 @@ export class MissingCalls {
   readonly #dependencies: MissingDependencies;
   /** Unix seconds up to which every call that this process settled has its row. */
   #listedUntil: number;
+  /** Whether rows of this process were dropped that have not been made again. */
+  #lacks = false;
+  #stopping = false;
 
   constructor(dependencies: MissingDependencies) {
     this.#dependencies = dependencies;
     this.#listedUntil = this.#now();
   }
 
-  /** Looks now and every 15 seconds. The returned function stops that, and leaves nothing for others to look for. */
+  /**
+   * Looks now and every 15 seconds. The returned function stops that, and writes what waits. Calls that it had not looked
+   * through by then are left for another process, or the next.
+   */
   start(onFailure: (error: unknown) => void): () => Promise<void> {
     const { store, process } = this.#dependencies;
     const look = (): Promise<void> => this.look().catch(onFailure);
@@ -45,37 +51,38 @@ export class MissingCalls {
     const first = marked.then(look);
     const stop = runEvery(EVERY_MS, look);
     return async () => {
+      this.#stopping = true;
       await first;
       await stop();
       await look();
-      await store.unmark(process).catch(onFailure);
+      if (!this.#lacks) await store.unmark(process).catch(onFailure);
     };
   }
 
   async look(): Promise<void> {
     const { store, queue, process } = this.#dependencies;
-    for (const { process: ended, listedUntil } of await store.abandoned()) {
-      if (ended === process) continue;
-      await this.#list(listedUntil);
-      await store.unmark(ended);
-    }
+    const ended = (await store.abandoned()).filter((one) => one.process !== process);
+    if (ended.length > 0 && (await this.#list(Math.min(...ended.map(({ listedUntil }) => listedUntil)))))
+      for (const one of ended) await store.unmark(one.process);
     const now = this.#now();
     await queue.flush();
-    if (queue.takeDropped() > 0) await this.#list(this.#listedUntil);
+    if (queue.takeDropped() > 0) this.#lacks = true;
+    if (this.#lacks) this.#lacks = !(await this.#list(this.#listedUntil));
     // Where the database did not take rows, they are older than the next mark would say.
-    if (queue.waiting > 0) return;
+    if (this.#lacks || queue.waiting > 0) return;
     this.#listedUntil = now - PENDING;
     await store.mark({ process, listedUntil: this.#listedUntil });
   }
 
-  /** Lists the calls that were under way at a time, or began later, and have ended. */
-  async #list(since: number): Promise<void> {
+  /** Lists the calls that were under way at a time, or began later, and have ended. Returns false if it was stopped before the end. */
+  async #list(since: number): Promise<boolean> {
     const { store, maxCallMs } = this.#dependencies;
     const until = this.#now() + 1;
     for (let from = since - Math.ceil(maxCallMs / 1_000); from < until; from += SLICE) {
       let after = `r_env_${from}`;
       const before = `r_env_${Math.min(from + SLICE, until)}`;
       for (;;) {
+        if (this.#stopping) return false;
         const missing = await store.unlisted({ after, before, limit: BATCH });
         await store.put(missing.flatMap(rowOfReceipt));
         await setImmediate();
@@ -83,6 +90,7 @@ export class MissingCalls {
         after = missing.at(-1)?.id ?? before;
       }
     }
+    return true;
   }
 
   #now(): number {
