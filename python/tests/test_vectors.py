@@ -472,6 +472,15 @@ def test_stream(case: Case) -> None:
     assert outcome(judged) == case["expected"]
 
 
+def test_between_heads_out_of_order_no_change_is_looked_for() -> None:
+    case = next(one.values[0] for one in vectors("streams.json") if one.id == "from the start")
+    low, high, *_ = case["heads"]
+    # So many that a search among them would not end.
+    hashes = [*case["hashes"][: high["count"]], *["ab" * 32] * 20_000]
+    verdict = verify_stream([high, low], hashes, [(one, None) for one in hashes])
+    assert [(fault.kind, fault.index) for fault in verdict.faults] == [("heads", 2), ("chain", 2)]
+
+
 def session_verdict_on(case: Case) -> SessionVerification:
     authority = case.get("authority")
     return verify_session(

@@ -27,9 +27,10 @@ export interface Change {
 /** Finds the one change after which the hashes of a segment lead to its head; null where there is none. */
 export function findChange(segment: Segment): Change | null {
   const { begin, target, length, hashes, digest } = segment;
-  if (length > SEARCHED) return null;
+  // Where heads are out of order, a length is below 0.
+  if (length < 0 || length > SEARCHED || hashes.length < length - 1) return null;
   for (const { change, list } of changes(segment)) {
-    if (list.length !== length || hashes.length < length - 1) continue;
+    if (list.length !== length) continue;
     const head = list.reduce((one, hash) => nextStreamHead(one, hash, digest), begin);
     if (equalBytes(head, target)) return change;
   }

@@ -178,6 +178,19 @@ describe('a stream', () => {
     expect(() => judgeStream({ ...evidence, heads: [] })).toThrow(/Without a head/);
   });
 
+  it('looks for no change between heads that are out of order', async () => {
+    const [low, high] = await headsAt([2, 5]);
+    if (low === undefined || high === undefined) throw new Error('There are two heads.');
+    // So many that a search among them would not end.
+    const more = Array.from<string>({ length: 200_000 }).fill(hashOf(9));
+    const hashes = [1, 2, 3, 4, 5].map(hashOf).concat(more);
+    const { faults } = judgeStream({ heads: [high, low], from: 0, hashes, given: given(hashes) });
+    expect(faults).toMatchObject([
+      { kind: 'heads', index: 2 },
+      { kind: 'chain', index: 2 },
+    ]);
+  });
+
   it('counts apart what was issued before the stream was opened', async () => {
     const evidence = await evidenceOf(0, 3, []);
     const old = { sha256: hashOf(77), issuedAt: Date.UTC(2027, 0, 1) / 1000 };

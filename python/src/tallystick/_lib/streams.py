@@ -323,7 +323,8 @@ def _change(
     strangers: Sequence[bytes],
 ) -> StreamFault:
     length = count - begin_at
-    if length <= _SEARCHED and len(rest) >= length - 1:
+    # Where heads are out of order, a length is below 0.
+    if 0 <= length <= _SEARCHED and len(rest) >= length - 1:
         for kind, offset, one, changed in _changes(length, rest, strangers):
             if len(changed) != length:
                 continue
