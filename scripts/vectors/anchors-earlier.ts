@@ -12,6 +12,7 @@ type Account = AnchorHistory['chains'][number];
 const SPAN = { valid_from: '2026-01-01T00:00:00Z', valid_until: '2026-02-01T00:00:00Z' };
 /** The block of `anchorOf`. */
 const POSTED = '2026-01-15T11:30:00Z';
+const LATER = '2026-03-01T00:00:00Z';
 /** The authority that took the place of the one by whom everything is anchored. */
 const present = {
   log: {
@@ -58,6 +59,16 @@ export async function earlierCases(receipt: JsonObject): Promise<AnchorCase[]> {
     good('account of the present log', 'The log goes on; another account posts for it now.', {
       ...replaced,
       authority: { ...replaced.authority, history: { logs: [], chains: [account] } },
+    }),
+    good('members of an earlier one in the present', 'Verifiers pass over them: they bound what is over.', {
+      ...given,
+      authority: {
+        log: Object.assign({ last_size: 1, valid_until: 'over' }, authority.log),
+        chain: Object.assign(
+          { origin: 'other.example/log', valid_from: LATER, valid_until: 'over' },
+          authority.chain,
+        ),
+      },
     }),
     good(
       'another chain today',

@@ -63,29 +63,29 @@ export interface AnchorAuthority {
   readonly history?: AnchorHistory | undefined;
 }
 
-/** A log whose checkpoints count. `last_size` is absent for one that still grows. */
+/** A log whose checkpoints count. `last_size` is undefined for one that still grows, whatever its bundle has under that name. */
 export interface KnownLog {
   readonly origin: string;
   readonly key_id: string;
   readonly public_key: string;
   readonly publicKey: Uint8Array;
-  readonly last_size?: number | null;
+  readonly last_size?: number | null | undefined;
 }
 
-/** An account whose postings count for the log of that origin, in its span if it has one. */
+/** An account whose postings count for the log of that origin. One that posts at present has no span: its `valid_until` is undefined. */
 export interface KnownPoster {
   readonly origin: string;
   readonly network: string;
   readonly chain_id: number;
   readonly address: string;
   readonly valid_from?: string | null;
-  readonly valid_until?: string;
+  readonly valid_until?: string | undefined;
 }
 
 /** The logs of these authorities, or those of one origin: each one's present log, then its earlier ones. */
 export function logsOf(anchors: readonly AnchorAuthority[], origin?: string): readonly KnownLog[] {
   return anchors
-    .flatMap(({ log, history }) => [log ?? [], history?.logs ?? []].flat())
+    .flatMap(({ log, history }) => [log ? { ...log, last_size: undefined } : [], history?.logs ?? []].flat())
     .filter((log) => origin === undefined || log.origin === origin)
     .map((log) => ({ ...log, publicKey: fromBase64url(log.public_key, 32) }));
 }
@@ -98,13 +98,15 @@ export function isWithin({ last_size }: KnownLog, size: number): boolean | null 
 /** The posting accounts of these authorities, present and earlier. */
 export function postersOf(anchors: readonly AnchorAuthority[]): readonly KnownPoster[] {
   return anchors.flatMap(({ log, chain, history }) =>
-    [log && chain ? { origin: log.origin, ...chain } : [], history?.chains ?? []].flat(),
+    [
+      log && chain ? { ...chain, origin: log.origin, valid_until: undefined } : [],
+      history?.chains ?? [],
+    ].flat(),
   );
 }
 
 /** Whether the account was in use at a time, in Unix seconds. */
 export function wasInUse({ valid_from, valid_until }: KnownPoster, at: number): boolean {
-  const start = valid_from ?? null;
-  if (start !== null && at < secondsOf(start)) return false;
-  return valid_until === undefined || at < secondsOf(valid_until);
+  if (valid_until === undefined) return true;
+  return (valid_from ? secondsOf(valid_from) <= at : true) && at < secondsOf(valid_until);
 }

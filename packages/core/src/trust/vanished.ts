@@ -103,9 +103,10 @@ function narrowed({ history: earlier }: TrustBundle, later: TrustBundle): string
 function covers({ valid_from: from = null, valid_until: until }: KnownPoster, other: KnownPoster): boolean {
   const begin = other.valid_from ?? null;
   return (
-    (from === null || (begin !== null && secondsOf(from) <= secondsOf(begin))) &&
-    (until === undefined ||
-      (other.valid_until !== undefined && secondsOf(until) >= secondsOf(other.valid_until)))
+    until === undefined ||
+    ((from === null || (begin !== null && secondsOf(from) <= secondsOf(begin))) &&
+      other.valid_until !== undefined &&
+      secondsOf(until) >= secondsOf(other.valid_until))
   );
 }
 

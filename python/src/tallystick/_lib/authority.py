@@ -134,7 +134,14 @@ def logs_of(anchors: Iterable[AnchorAuthority]) -> list[KnownLog]:
     logs: list[KnownLog] = []
     for authority in anchors:
         if authority["log"] is not None:
-            logs.append(cast(KnownLog, authority["log"]))
+            log = authority["log"]
+            logs.append(
+                {
+                    "origin": log["origin"],
+                    "key_id": log["key_id"],
+                    "public_key": log["public_key"],
+                }
+            )
         if "history" in authority:
             logs.extend(cast(list[KnownLog], authority["history"]["logs"]))
     return logs
@@ -153,7 +160,14 @@ def posters_of(anchors: Iterable[AnchorAuthority]) -> list[KnownPoster]:
     for authority in anchors:
         log, chain = authority["log"], authority["chain"]
         if log is not None and chain is not None:
-            posters.append(cast(KnownPoster, {**chain, "origin": log["origin"]}))
+            posters.append(
+                {
+                    "origin": log["origin"],
+                    "network": chain["network"],
+                    "chain_id": chain["chain_id"],
+                    "address": chain["address"],
+                }
+            )
         if "history" in authority:
             posters.extend(cast(list[KnownPoster], authority["history"]["chains"]))
     return posters
