@@ -25,7 +25,8 @@ export class TrustForkFault extends EvidenceFault {
  * revocations.
  * @param others checked trust bundles that the verifier has, of any root
  * @throws TrustForkFault if the root signed the enclosed bundle and one of the others against each other
- * @throws EvidenceFault trust_refused if the enclosed one is newer and takes back a revocation, which nothing may
+ * @throws EvidenceFault trust_refused if the enclosed one is newer and takes back a revocation, which nothing may, or says that
+ * there was none before it
  */
 export async function judgingBundle(
   enclosed: TrustBundle,
@@ -35,13 +36,20 @@ export async function judgingBundle(
   for (const other of same) {
     const detail = await contradictionOf(enclosed, other);
     if (detail !== null) throw new TrustForkFault(detail, [other, enclosed]);
-    const [takenBack] = other.version < enclosed.version ? revocationsTakenBack(other, enclosed) : [];
-    if (takenBack !== undefined) {
-      const message = `The enclosed trust bundle contradicts an earlier one that was given: ${takenBack}`;
+    const [contradiction] = other.version < enclosed.version ? contradictionsOf(other, enclosed) : [];
+    if (contradiction !== undefined) {
+      const message = `The enclosed trust bundle contradicts an earlier one that was given: ${contradiction}`;
       throw new EvidenceFault('trust_refused', message, EVIDENCE_PATHS.trust);
     }
   }
   return same.reduce((newest, one) => (one.version > newest.version ? one : newest), enclosed);
+}
+
+/** What a newer bundle of one root says against an earlier one, without a proof of it in one file; one sentence each. */
+function contradictionsOf(earlier: TrustBundle, newer: TrustBundle): string[] {
+  const isFirst = newer.previous_sha256 === null;
+  const first = `Version ${newer.version} says that there was none before it.`;
+  return [...(isFirst ? [first] : []), ...revocationsTakenBack(earlier, newer)];
 }
 
 /** What two bundles of one root prove against it, in a sentence; null if they prove nothing. */

@@ -133,6 +133,20 @@ describe('a bundle', () => {
     expect(await verifyBundle(sourceOf(good), { ...NOW, bundles: [mild] })).toMatchObject({ receipts: 4 });
   });
 
+  it('is refused where its trust bundle says that there was none before it, and one is given', async () => {
+    const first = await trustLike(own, { previous_sha256: null });
+    const made = (await goodFiles(own)).map((file) =>
+      file.path === 'trust/trust.json' ? { ...file, bytes: utf8(canonicalize(copyJson(first))) } : file,
+    );
+    const bytes = await signed(made, same, own);
+    const earlier = await trustLike(own, { version: 1 });
+    await expect(verifyBundle(sourceOf(bytes), { ...NOW, bundles: [earlier] })).rejects.toMatchObject({
+      reason: 'trust_refused',
+      message: expect.stringContaining('none before it'),
+    });
+    expect(await verifyBundle(sourceOf(bytes), { ...NOW, bundles: [first] })).toMatchObject({ receipts: 4 });
+  });
+
   it('is refused with any one byte changed', async () => {
     const step = Math.max(1, Math.floor(good.length / 400));
     for (let at = 0; at < good.length; at += step) {
