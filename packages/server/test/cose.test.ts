@@ -15,11 +15,24 @@ const COSE = { 'content-type': 'application/cose' };
 /** Reads CBOR with the tag of a COSE_Sign1. */
 const read = (bytes: Uint8Array): unknown => decode(bytes, { useMaps: true, tags: Tagged.preserve(18) });
 
-/** Makes a Signed Statement with another implementation, under a fresh did:key. @param issuer of the statement; by default that did:key */
-async function statement(issuer?: string): Promise<Uint8Array> {
+const keyPair = async () => {
   const { privateKey, publicKey } = await generateKeyPair('EdDSA', { extractable: true });
   const { x = '' } = await exportJWK(publicKey);
-  const signer = didKeyOf(Buffer.from(x, 'base64url'));
+  return { privateKey, public_key: x, key_id: didKeyOf(Buffer.from(x, 'base64url')) };
+};
+
+/**
+ * Makes a Signed Statement with another implementation, under a did:key.
+ * @param options `issuer` of the statement, by default that did:key; `by` the key, by default a fresh one
+ */
+async function statement({
+  issuer,
+  by,
+}: {
+  issuer?: string;
+  by?: Awaited<ReturnType<typeof keyPair>>;
+} = {}): Promise<Uint8Array> {
+  const { privateKey, key_id: signer } = by ?? (await keyPair());
   const claims = new Map([
     [1, issuer ?? signer],
     [2, 'pkg:example/thing@1'],
@@ -145,6 +158,34 @@ describe.each(DATABASES)('COSE and SCITT on %s', (database) => {
     await expect(verify(receipt, randomBytes(32))).rejects.toThrow('signature verification failed');
   });
 
+  it('registers a statement of a registered issuer by a key that signs for it now, and by no other', async () => {
+    const [active, retired] = [await keyPair(), await keyPair()];
+    const times = { purpose: 'receipt', valid_from: '2027-01-01T00:00:00Z', revoked: null };
+    const listed = ({ key_id, public_key }: typeof active, more: object) => ({
+      key_id,
+      public_key,
+      ...times,
+      ...more,
+    });
+    const record = {
+      did: 'did:svc:states',
+      status: 'registered',
+      keys: [
+        listed(active, { state: 'active', valid_until: null }),
+        listed(retired, { state: 'retired', valid_until: '2027-02-01T00:00:00Z' }),
+      ],
+    };
+    await service.services.store.putIssuer(record.did, JSON.stringify(record), 1);
+    const post = (body: Uint8Array) => service.post('/entries', body, { ...key, ...COSE });
+    const good = await post(await statement({ issuer: record.did, by: active }));
+    expect([201, 303]).toContain(good.status);
+    for (const by of [retired, undefined])
+      expectProblem(
+        await post(await statement({ issuer: record.did, ...(by && { by }) })),
+        'statement_unverified',
+      );
+  });
+
   it('refuses a statement that nobody known signed, and takes nothing of it', async () => {
     const good = await statement();
     const changed = good.slice();
@@ -158,9 +199,12 @@ describe.each(DATABASES)('COSE and SCITT on %s', (database) => {
     expectProblem(await post(changed), 'statement_unverified');
     expectProblem(await post(nameless), 'statement_unverified');
     const foreign = await Promise.all(
-      [didKeyOf(randomBytes(32)), 'did:key:z6Mk', service.services.issuer.signer('receipt').keyId].map(
-        statement,
-      ),
+      [
+        didKeyOf(randomBytes(32)),
+        'did:key:z6Mk',
+        service.services.issuer.signer('receipt').keyId,
+        service.services.issuer.did,
+      ].map((issuer) => statement({ issuer })),
     );
     for (const body of foreign) expectProblem(await post(body), 'statement_unverified');
     expectProblem(await post(good.slice(0, -3)), 'cose_invalid');

@@ -57,7 +57,7 @@ describe('headers that are critical', () => {
 
   it('of a statement that nobody here understands: it is not registered', async () => {
     const statement = await receiptWith(new Map([[HEADER.crit, [500]]]));
-    await expect(openSignedStatement(statement, () => undefined)).rejects.toMatchObject({
+    await expect(openSignedStatement(statement, async () => undefined)).rejects.toMatchObject({
       code: 'cose_invalid',
     });
   });

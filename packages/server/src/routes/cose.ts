@@ -5,6 +5,7 @@ import {
   parseCheckpointText,
   parseNote,
   parseTlogProof,
+  secondsOf,
   sha256,
   TallyError,
   toBase64url,
@@ -81,11 +82,7 @@ function register(services: Needs): Endpoint {
       example: '…',
       async handle(call) {
         const statement = await readStatement(call.chunks);
-        const trust = services.trust.issuers();
-        await openSignedStatement(statement, (keyId) => {
-          const found = trust.key(keyId);
-          return found && found.revoked === null ? fromBase64url(found.public_key, 32) : undefined;
-        });
+        await openSignedStatement(statement, (name) => keysNamed(services, name));
         const hash = sha256(statement);
         await acceptHashes(services, call.admitted, call, [hash]);
         const location = locationOf(services, hash);
@@ -122,6 +119,25 @@ function register(services: Needs): Endpoint {
       throw new TallyError('unsupported_media_type', `Send the statement with Content-Type: ${COSE}.`);
     },
   });
+}
+
+/** The keys that sign now under the name of a registered issuer or of a key; undefined if it names neither. */
+async function keysNamed({ trust, clock }: Needs, name: string): Promise<Uint8Array[] | undefined> {
+  const known = await trust.forReceipt({ issuer_did: name });
+  const named = known.issuer(name)?.keys ?? known.key(name);
+  if (named === undefined) return undefined;
+  const now = Math.floor(clock() / 1000);
+  return [named]
+    .flat()
+    .filter(
+      ({ purpose, state, revoked, valid_from, valid_until }) =>
+        purpose === 'receipt' &&
+        state !== 'pending' &&
+        revoked === null &&
+        secondsOf(valid_from) <= now &&
+        (valid_until === null || now < secondsOf(valid_until)),
+    )
+    .map(({ public_key }) => fromBase64url(public_key, 32));
 }
 
 function entry(services: Needs): Endpoint {
