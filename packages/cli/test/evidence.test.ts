@@ -240,6 +240,24 @@ describe('tally evidence verify', () => {
     );
   });
 
+  test('says of which part of the period no head counts the receipts', async () => {
+    const issuer = await makeIssuer();
+    const from = Date.UTC(2027, 1, 1) / 1000;
+    const only = await envelopeAt(issuer.receipt, from + 86_400, 'a');
+    const heads: [number, number][] = [[1, from + 2 * 86_400]];
+    const stream = await streamFiles(issuer, [anchoredHash(JSON.parse(only))], {
+      heads,
+      first: 1,
+      since: from,
+    });
+    const files = [...(await goodFiles(issuer)).slice(0, 3), ...partOf(1, [only]), ...stream];
+    const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, receipts: 1, metering: 0 }));
+    writeFileSync(at('tail.zip'), zipOf([manifest, ...files]));
+    const ask = ['evidence', 'verify', at('tail.zip'), '--root', rootFingerprint(issuer.root.publicKey)];
+    const { stdout } = await tally(ask, { env: later });
+    expect(stdout).toContain('; no head counts what was issued from then until 2027-03-01T00:00:00Z');
+  });
+
   test('refuses what was changed, with the reason', async () => {
     const bytes = readFileSync(await download('good.zip'));
     const changed = Buffer.from(bytes);

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { rootFingerprint } from '@tallystick/core';
+import { anchoredHash, rootFingerprint } from '@tallystick/core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -13,6 +13,7 @@ import {
   makeIssuer,
   manifestOf,
   partOf,
+  streamFiles,
   zipOf,
 } from '../../core/test/evidence-bundle.ts';
 import { receiptIdOf, runningClock, startTestService, type TestService } from '../../server/test/service.ts';
@@ -269,4 +270,27 @@ test('the page out of the bundle is this page', () => {
   const start = text.indexOf('evidence.html<!doctype html>');
   expect(start).toBeGreaterThan(0);
   expect(text.slice(start)).toContain('<title>Verify an evidence bundle');
+});
+
+test('of a bundle whose heads end before its period, it says what no head counts', async () => {
+  const issuer = await makeIssuer();
+  const from = Date.UTC(2027, 1, 1) / 1000;
+  const only = await envelopeAt(issuer.receipt, from + 86_400, 'a');
+  const heads: [number, number][] = [[1, from + 2 * 86_400]];
+  const stream = await streamFiles(issuer, [anchoredHash(JSON.parse(only))], {
+    heads,
+    first: 1,
+    since: from,
+  });
+  const files = [...(await goodFiles(issuer)).slice(0, 3), ...partOf(1, [only]), ...stream];
+  const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, receipts: 1, metering: 0 }));
+  const early = join(folder, 'early.zip');
+  writeFileSync(early, zipOf([manifest, ...files]));
+  const { page } = await openAt(browser, url);
+  await page.clock.setFixedTime(AT + 86_400_000);
+  await verify(page, early);
+  const complete = await page.innerText('#result [data-slot=complete]');
+  expect(complete).toContain(
+    'No head counts what was issued from 2027-02-03T00:00:00Z until 2027-03-01T00:00:00Z.',
+  );
 });

@@ -4,6 +4,7 @@ import {
   type BundleVerdict,
   type ByteSource,
   EvidenceFault,
+  secondsOf,
   TrustForkFault,
   verifyBundle,
   webCryptoEngine,
@@ -27,6 +28,9 @@ export interface BundleFlags {
 }
 
 const WIDTH = 24;
+
+/** Seconds before the end of a period within which a head counts as of its end. */
+const CLOCK_SKEW = 300;
 
 /** Verifies an evidence bundle offline and prints its contents, or why it is refused. */
 export async function verifyEvidence(file: string, options: BundleFlags): Promise<Exit> {
@@ -133,7 +137,7 @@ function printVerdict(verdict: BundleVerdict, { known, json }: { known: boolean;
       ...(witnessed === null ? [] : [['witnessed', bundleWitnesses(verdict)] as const]),
       ...(verdict.corrections.length === 0 ? [] : [['corrected', correctedText(verdict)] as const]),
       ['purged', `${purged}, in ${manifest.purged.length} signed records`],
-      ['complete', completenessText(verdict.completeness)],
+      ['complete', completenessText(verdict)],
       ['files', String(files)],
       ['manifest', `sha256:${verdict.manifestSha256}`],
     ];
@@ -171,14 +175,19 @@ function correctedText({ corrections, superseded }: BundleVerdict): string {
   return `${superseded} receipts are superseded, and prove what they proved${others}`;
 }
 
-function completenessText(completeness: BundleVerdict['completeness']): string {
+function completenessText({ completeness, manifest }: BundleVerdict): string {
   if (completeness === null) return 'not shown: the bundle has no heads of the tenant’s stream';
   const { complete, first, last, since, at, absent, faults, uncounted } = completeness;
   if (!complete) return `no: ${faults.length} faults`;
   const count = last - first + 1;
   const gone = absent.length === 0 ? '' : `, ${absent.length} of them as hashes alone`;
+  const { to } = manifest.period;
   const more =
-    uncounted === 0 ? '' : `; no head counts ${uncounted} more, nor what may be missing beside them`;
+    uncounted > 0
+      ? `; no head counts ${uncounted} more, nor what may be missing beside them`
+      : secondsOf(at) + CLOCK_SKEW < secondsOf(to)
+        ? `; no head counts what was issued from then until ${to}`
+        : '';
   return `all ${count} receipts that the head of ${at} counts since ${first === 1 ? since : `number ${first}`}${gone}${more}`;
 }
 

@@ -13,6 +13,9 @@ import { counted } from './digit-groups.ts';
 /** Most receipts that are named one by one. */
 const LISTED = 100;
 
+/** Milliseconds before the end of a period within which a head counts as of its end. */
+const CLOCK_SKEW_MS = 300_000;
+
 /** Draws the reason for which a bundle is refused, and the file that it lies in. */
 export function placeOf({ reason, path }: EvidenceFault): Node {
   const fine = element('p', 'fine', `${prose.text.reason} `, element('code', '', reason));
@@ -38,7 +41,7 @@ export function contentsOf(verdict: BundleVerdict): Node {
         : formatText(text.unlogged, counted(anchored), counted(unlogged)),
     metering: counted(verdict.metering),
     purged: formatText(text.purged, counted(verdict.purged), counted(manifest.purged.length)),
-    complete: completeness === null ? text.notShown : completenessOf(completeness),
+    complete: completeness === null ? text.notShown : completenessOf(completeness, manifest.period.to),
     files: counted(verdict.files),
     manifest: verdict.manifestSha256,
   });
@@ -80,12 +83,14 @@ function correctionRow({ corrections, superseded }: BundleVerdict): HTMLElement 
 }
 
 /** What the heads of the tenant's stream show; every receipt at fault, and every one that is gone, with its hash. */
-function completenessOf(completeness: NonNullable<BundleVerdict['completeness']>): Node {
+function completenessOf(completeness: NonNullable<BundleVerdict['completeness']>, to: string): Node {
   const { text } = prose;
   const { complete, first, last, at, absent, faults, uncounted } = completeness;
   const counts = formatText(text.complete, counted(first), counted(last), at, counted(absent.length));
+  const isEarly = Date.parse(at) + CLOCK_SKEW_MS < Date.parse(to);
   const list = [
-    ...(uncounted === 0 ? [] : [formatText(text.uncounted, counted(uncounted))]),
+    ...(uncounted > 0 ? [formatText(text.uncounted, counted(uncounted))] : []),
+    ...(uncounted === 0 && isEarly ? [formatText(text.uncountedEnd, at, to)] : []),
     ...faults.map(({ detail }) => detail),
     ...absent.map(({ index, sha256, reason }) => formatText(text.absent, counted(index), sha256, reason)),
   ];
