@@ -139,13 +139,25 @@ function printSighting(
       print(`${at}  ${paint('bold', paint('red', 'UNWITNESSED'))}: ${found.detail}`);
     return;
   }
-  const what =
-    kind === 'fork'
-      ? 'has signed two trees that contradict each other'
-      : 'shows fewer leaves than it has signed before';
-  print(`${at}  ${paint('bold', paint('red', kind.toUpperCase()))}: ${vkey.name} at ${url} ${what}.`);
-  print('Keep both of these signed notes: they prove it.\n');
+  const [word, what] = accusation(sighting);
+  print(`${at}  ${paint('bold', paint('red', word))}: ${vkey.name} at ${url} ${what}`);
+  const proves = sighting.proof === null ? 'They prove nothing yet' : 'They prove it';
+  print(`Keep both of these signed notes. ${proves}.\n`);
   for (const note of [sighting.earlier, sighting.later]) print(note.split('\n').map(printable).join('\n'));
+}
+
+/** What a sighting that is not good shows, as a word in capitals and a sentence without its subject. */
+function accusation({
+  kind,
+  proof,
+}: Extract<Sighting, { readonly kind: 'rollback' | 'fork' }>): [string, string] {
+  if (kind === 'rollback') return ['ROLLBACK', 'shows fewer leaves than it has signed before.'];
+  return proof === null
+    ? [
+        'UNPROVED',
+        'shows tiles that do not make up what it signed, so nothing shows that it kept what it signed before.',
+      ]
+    : ['FORK', 'has signed two trees that contradict each other.'];
 }
 
 function account(sighting: Sighting): Record<string, unknown> {

@@ -101,6 +101,19 @@ describe('tally log monitor', () => {
     expect({ code: json.code, ...JSON.parse(json.stdout) }).toMatchObject({ code: 1, kind, earlier, later });
   });
 
+  test('tiles that do not make up what the log signed prove no fork', async () => {
+    await show('a', 'b');
+    await look('tiles');
+    await show('a', 'b', 'c');
+    pages.set('/tile/0/000.p/3', Buffer.concat(['a', 'b', 'x'].map(hash)));
+    const { code, stdout } = await look('tiles');
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(/UNPROVED: .*do not make up what it signed.*\n.*They prove nothing yet/),
+    });
+    expect(JSON.parse((await look('tiles', '--json')).stdout)).toMatchObject({ kind: 'fork', proof: null });
+  });
+
   test('holds the log to what others were shown, in files, folders and at URLs', async () => {
     const seen = await show('a', 'b');
     pages.set('/seen.txt', seen);
