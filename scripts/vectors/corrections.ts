@@ -3,6 +3,7 @@ import {
   correctionOf,
   type JsonObject,
   type JsonValue,
+  nameOf,
 } from '../../packages/core/src/index.ts';
 import { leaves } from './bill.ts';
 import { ISSUED_MS, ISSUED_SECONDS, NOW } from './cases.ts';
@@ -183,6 +184,24 @@ export async function correctionCases(): Promise<CorrectionCase[]> {
       'The hash decides, not the id.',
       [await minted({}, { receiptId: idOf('a') }), second, forward],
       [one('1', { ...bad, corrects: 'contradicts', faults: 1 })],
+    ),
+    at(
+      'of a link',
+      'What links two receipts is none that can be corrected.',
+      [
+        first,
+        second,
+        third,
+        forward,
+        await minted(
+          {
+            ...LINK_FACTS,
+            call: { kind: 'correction', corrects: nameOf(forward), correction: nameOf(third), reason: null },
+          },
+          { receiptId: idOf('10'), issuedAt: ISSUED_MS + 1_000 },
+        ),
+      ],
+      [one('1'), one('10', { ...bad, corrects: 'contradicts', faults: 1 })],
     ),
     at(
       'an altered link',

@@ -73,7 +73,7 @@ export function judgeCorrections(
   given: Iterable<JudgedReceipt>,
 ): CorrectionVerdict[] {
   if (links.length === 0) return [];
-  const receipts = new ReceiptsByName(given);
+  const receipts = new ReceiptsByName(given, links);
   const conflicts = new Conflicts(links);
   return links.map((link) => {
     const { name, verdict, says } = link;
@@ -101,8 +101,11 @@ export function judgeCorrections(
 class ReceiptsByName {
   readonly #byHash = new Map<string, JudgedReceipt>();
   readonly #intactIds = new Set<string>();
+  /** Hashes of the links, which are no receipts that can be corrected. */
+  readonly #links: ReadonlySet<string>;
 
-  constructor(given: Iterable<JudgedReceipt>) {
+  constructor(given: Iterable<JudgedReceipt>, links: readonly JudgedLink[]) {
+    this.#links = new Set(links.map(({ name }) => name.receipt_sha256));
     for (const one of given) {
       const { receipt_id, receipt_sha256 } = one.name;
       if (!this.#byHash.has(receipt_sha256)) this.#byHash.set(receipt_sha256, one);
@@ -111,6 +114,7 @@ class ReceiptsByName {
   }
 
   stateOf({ receipt_id, receipt_sha256 }: NamedReceipt, link: JudgedLink): CorrectedState {
+    if (this.#links.has(receipt_sha256)) return 'contradicts';
     const found = this.#byHash.get(receipt_sha256);
     if (found === undefined) return this.#intactIds.has(receipt_id) ? 'contradicts' : 'not_given';
     if (found.name.receipt_id !== receipt_id || !found.verdict.valid) return 'contradicts';

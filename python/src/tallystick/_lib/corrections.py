@@ -130,8 +130,8 @@ def _judge(
     link: _Given, receipts: list[_Given], links: list[_Given], signers: _Signers
 ) -> CorrectionVerdict:
     says = link.says or {}
-    corrects = _found(object_at(says, "corrects"), link, receipts)
-    correction = _found(object_at(says, "correction"), link, receipts)
+    corrects = _found(object_at(says, "corrects"), link, receipts, links)
+    correction = _found(object_at(says, "correction"), link, receipts, links)
     faults: list[str] = []
     if not link.verdict.valid:
         details = (one.detail for one in link.verdict.checks if one.ok is False)
@@ -149,8 +149,13 @@ def _judge(
     )
 
 
-def _found(named: JsonObject, link: _Given, receipts: list[_Given]) -> CorrectedReceipt:
+def _found(
+    named: JsonObject, link: _Given, receipts: list[_Given], links: list[_Given]
+) -> CorrectedReceipt:
     receipt_id, sha256 = text_at(named, "receipt_id"), text_at(named, "receipt_sha256")
+    if any(one.sha256 == sha256 for one in links):
+        # What links two receipts is none that can be corrected.
+        return CorrectedReceipt(receipt_id, sha256, "contradicts")
     return CorrectedReceipt(receipt_id, sha256, _state_of(receipt_id, sha256, link, receipts))
 
 
