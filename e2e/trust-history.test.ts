@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import {
   type JsonObject,
   rootFingerprint,
   sha256Hex,
+  signCheckpoint,
   signTrustBundle,
   type TrustBundleFacts,
   utf8,
@@ -145,6 +146,36 @@ describe('a bundle after its posting account and then its log were replaced', ()
       }
     });
   });
+});
+
+it('tally knows the earlier log by the bundle of today: it keeps its heads, and trusts no tree that came later', async () => {
+  const [first] = receipts;
+  writeFileSync(file('first.json'), first?.receipt ?? '');
+  writeFileSync(file('first.anchor.json'), first?.anchor ?? '');
+  const home = { TALLY_HOME: file('heads-home') };
+  const trust = ['--trust', bundles[2] ?? ''];
+  await ran(['verify', file('first.json'), '--anchor', file('first.anchor.json'), ...trust], home);
+  const [folder = ''] = readdirSync(file('heads-home/heads'));
+  const [name = ''] = readdirSync(file(`heads-home/heads/${folder}`));
+  const note = readFileSync(file(`heads-home/heads/${folder}/${name}`), 'utf8');
+  expect(note).toMatch(/^first\.example\/log\n/);
+
+  // As the service of the earlier log serves it, if it still does.
+  const served = { note: readFileSync(file('last.note'), 'utf8') };
+  const service = createServer((_, response) => response.end(served.note));
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const ask = ['log', 'checkpoint', '--url', url, ...trust];
+  expect(await ran(ask, home)).toContain('first.example/log');
+  const key = signerFor(await readKeyring(file('keyring.json'), null), 'log');
+  const later = { origin: 'first.example/log', size: 1_000, root: new Uint8Array(32) };
+  served.note = await signCheckpoint(later, key);
+  const refused = await tally(ask, home);
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/has ended.*and this one has 1000/),
+  });
+  service.close();
 });
 
 describe('tally trust audit', () => {

@@ -22,25 +22,35 @@ export async function logTrust({ trust, root }: TrustOptions): Promise<readonly 
   throw new UsageError('No saved trust says whose log this is. Fetch it once: tally trust fetch <url>');
 }
 
+/** A log's key, and the size up to which its trees count; null for a log that still grows, or whose last size is not known. */
+interface TrustedLog extends LogKey {
+  readonly lastSize: number | null;
+}
+
 /**
- * The checkpoint in a signed note, once the signature of a log that the trust knows was verified.
+ * The checkpoint in a signed note, once the signature of a log that the trust knows was verified, at present or in its history.
  * @throws note_invalid, checkpoint_invalid, checkpoint_signature_invalid
  */
 export async function openTrusted(note: string, sources: readonly TrustSource[]): Promise<Checkpoint> {
-  return (await openBySigner(note, sources)).checkpoint;
+  const { log, checkpoint } = await openBySigner(note, sources);
+  if (log.lastSize === null || checkpoint.size <= log.lastSize) return checkpoint;
+  throw new TallyError(
+    'checkpoint_invalid',
+    `The log ${log.origin} has ended: by the saved trust its last tree has ${log.lastSize} leaves, and this one has ${checkpoint.size}.`,
+  );
 }
 
-/** As `openTrusted`, with the key of the log that signed it. */
+/** As `openTrusted`, with the key of the log that signed it, and whatever the tree's size is. */
 export async function openBySigner(
   note: string,
   sources: readonly TrustSource[],
-): Promise<{ readonly log: LogKey; readonly checkpoint: Checkpoint }> {
+): Promise<{ readonly log: TrustedLog; readonly checkpoint: Checkpoint }> {
   const { origin } = parseCheckpointText(parseNote(note).text);
   let fault = new TallyError(
     'checkpoint_signature_invalid',
     `The saved trust does not list the log ${origin}, so its signature can’t be attributed. Fetch the trust of its service: tally trust fetch <url>`,
   );
-  for (const log of sources.flatMap(logOf).filter((one) => one.origin === origin)) {
+  for (const log of sources.flatMap(logsOf).filter((one) => one.origin === origin)) {
     try {
       return { log, checkpoint: await openCheckpoint(note, log) };
     } catch (error) {
@@ -51,6 +61,11 @@ export async function openBySigner(
   throw fault;
 }
 
-function logOf({ bundle: { log } }: TrustSource): LogKey[] {
-  return log === null ? [] : [{ origin: log.origin, publicKey: fromBase64url(log.public_key, 32) }];
+function logsOf({ bundle: { log, history } }: TrustSource): TrustedLog[] {
+  const present = log === null ? [] : [{ ...log, last_size: null }];
+  return [...present, ...(history?.logs ?? [])].map(({ origin, public_key, last_size }) => ({
+    origin,
+    publicKey: fromBase64url(public_key, 32),
+    lastSize: last_size,
+  }));
 }
