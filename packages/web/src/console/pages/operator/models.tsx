@@ -50,7 +50,7 @@ function columnsFor(choose: (order: Order) => void): readonly Column<Row>[] {
   return [
     { title: 'Name', cell: nameOf },
     { title: 'State', width: 27, yields: 1, cell: (row) => <FoundState of={row} /> },
-    { title: 'Since', width: 17, yields: 2, cell: ({ since }) => shown(since, (at) => <Time at={at} />) },
+    { title: 'Since', width: 17, yields: 4, cell: ({ since }) => shown(since, (at) => <Time at={at} />) },
     {
       title: 'Rests until',
       width: 24,
@@ -74,7 +74,7 @@ function columnsFor(choose: (order: Order) => void): readonly Column<Row>[] {
       title: 'First byte',
       width: 11,
       end: true,
-      yields: 2,
+      yields: 3,
       cell: ({ first_byte_ms }) => shown(first_byte_ms, duration),
     },
     {
