@@ -44,14 +44,18 @@ const agent: JWSSigner = {
 };
 
 /** A signer with a curve of ECDSA, whose did:key has this multicodec prefix. */
-function ecdsa(algorithm: 'ES256' | 'ES256K', prefix: readonly number[]): JWSSigner {
+function ecdsa(
+  algorithm: 'ES256' | 'ES256K',
+  prefix: readonly number[],
+  format: 'compact' | 'der' = 'compact',
+): JWSSigner {
   const curve = algorithm === 'ES256' ? p256 : secp256k1;
   const secret = seedOf('operator');
   return {
     kid: `did:key:${toMultibase(concatBytes(Uint8Array.from(prefix), curve.getPublicKey(secret)))}`,
     format: 'jws',
     algorithm,
-    sign: async (bytes) => toBase64url(curve.sign(bytes, secret)),
+    sign: async (bytes) => toBase64url(curve.sign(bytes, secret, { format })),
   };
 }
 
@@ -106,6 +110,12 @@ export async function foreignX402Cases(): Promise<ForeignCase[]> {
       text({ format: 'jws', signature: await createJWS(receipt, es256k) }),
       [],
       { signers: [es256k.kid], keys: [es256k.kid] },
+    ),
+    x402(
+      'receipt, JWS, ES256 as DER',
+      'A JWS has r || s (RFC 7518, section 3.4).',
+      text({ format: 'jws', signature: await createJWS(receipt, ecdsa('ES256', [0x80, 0x24], 'der')) }),
+      ['signature'],
     ),
     x402('receipt, JWS, did:jwk', 'The key is in its kid.', text({ format: 'jws', signature: ofJwk }), []),
     x402(

@@ -18,14 +18,14 @@ export const KEY_KINDS = {
 
 /** Returns whether the key made the signature. False, and never an exception, for what can't be a key or signature. */
 export async function holds(
-  { message, signature }: ForeignSignature,
+  { algorithm, message, signature }: ForeignSignature,
   key: ForeignKey,
   engine: Ed25519Engine,
 ): Promise<boolean> {
   if (key.kind === 'Ed25519') return verifyEd25519(engine, key.publicKey, message, signature);
   if (key.kind === 'account') return recoverAddress(message, signature) === key.address;
-  // DSSE's signers write ECDSA as DER; JWS writes r || s, which is 64 bytes for both curves.
-  const format = signature.length === 64 ? 'compact' : 'der';
+  // DSSE's signers write ECDSA as DER; JWS and COSE have r || s alone, which is 64 bytes for both curves.
+  const format = algorithm !== 'ECDSA' || signature.length === 64 ? 'compact' : 'der';
   try {
     return CURVES[key.kind].verify(signature, message, key.publicKey, { lowS: false, format });
   } catch {

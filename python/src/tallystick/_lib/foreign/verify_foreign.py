@@ -271,8 +271,10 @@ def _holds(signature: ForeignSignature, key: ForeignKey) -> bool:
     data = signature.signature
     if key.kind == "account":
         return recover_address(signature.message, data) == key.public_key
+    if signature.algorithm != "ECDSA" and len(data) != 64:
+        # JWS and COSE have r || s alone; DSSE's signers write DER.
+        return False
     if len(data) == 64:
-        # JWS writes r || s; DSSE's signers write DER.
         halves = (int.from_bytes(half, "big") for half in (data[:32], data[32:]))
         data = encode_dss_signature(*halves)
     try:
