@@ -38,6 +38,7 @@ export class ReceiptListing {
   #store: ListingStore | null = null;
   /** Whether rows were lost: with an earlier process, or dropped. */
   #incomplete = true;
+  #closed = false;
 
   /** @param clock gives Unix milliseconds */
   constructor({
@@ -73,8 +74,14 @@ export class ReceiptListing {
   async flush(): Promise<void> {
     if (this.#store === null) return;
     await this.#queue.flush();
-    if (!this.#incomplete) return;
+    if (!this.#incomplete || this.#closed) return;
     await this.complete();
+  }
+
+  /** Writes what waits, and ends what `complete` and `forget` do: the next process does it. @throws unavailable */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.flush();
   }
 
   /** Makes the rows that stored receipts lack: of all time at first, later since it was done last. */
@@ -82,7 +89,7 @@ export class ReceiptListing {
     if (this.#store === null) return;
     this.#incomplete = false;
     try {
-      await this.#complete(this.#store);
+      if (!(await this.#complete(this.#store))) this.#incomplete = true;
     } catch (error) {
       this.#incomplete = true;
       throw error;
@@ -93,20 +100,24 @@ export class ReceiptListing {
   async forget(): Promise<void> {
     if (this.#store === null) return;
     const now = Math.floor(this.#clock() / 1_000);
-    while ((await this.#store.receiptList.purge(now, WRITTEN)) === WRITTEN) await setImmediate();
+    while ((await this.#store.receiptList.purge(now, WRITTEN)) === WRITTEN && !this.#closed)
+      await setImmediate();
   }
 
-  async #complete(store: ListingStore): Promise<void> {
+  /** Returns false if it was closed before the end. */
+  async #complete(store: ListingStore): Promise<boolean> {
     const document = await store.getDocument(DOCUMENT);
     const done = document === null ? null : (JSON.parse(document.body) as { until: number }).until;
     const now = Math.floor(this.#clock() / 1_000);
     for (const kind of KINDS) {
       const from = done === null ? '' : String(done - LATE);
       await this.#completeKind(store, { after: `r_${kind}_${from}`, before: `r_${kind}_${now + 1}` });
+      if (this.#closed) return false;
     }
     const body = JSON.stringify({ until: now - PENDING });
     // Where another process did the same meanwhile, its document stays.
     await store.replaceDocument(DOCUMENT, (document?.version ?? 0) + 1, body);
+    return true;
   }
 
   async #completeKind(store: ListingStore, range: { after: string; before: string }): Promise<void> {
@@ -115,7 +126,7 @@ export class ReceiptListing {
       const scanned = await store.receiptList.scan({ after, before: range.before, limit: SCANNED });
       await this.#write(scanned.filter(isUnlisted).map((receipt) => ({ receipt, charged: null })));
       const last = scanned.at(-1);
-      if (last === undefined || scanned.length < SCANNED) return;
+      if (last === undefined || scanned.length < SCANNED || this.#closed) return;
       after = last.id;
     }
   }

@@ -192,7 +192,7 @@ async function openAll(
     closes.abort();
     return firstPurge;
   }, 'deleting what has expired');
-  closing.push(() => listing.flush(), 'listing receipts');
+  closing.push(() => listing.close(), 'listing receipts');
   listing.open(store);
   background.every(LIST_MS, 'listing receipts', () => listing.flush());
   // Often, since a count looks at each receipt that has expired and is listed still.
