@@ -169,7 +169,7 @@ function readNode(incoming: IncomingMessage, { bytes, stallMs, wholeMs }: WholeL
   };
   const refuse = (error: Error): void => {
     stop();
-    // The adapter discards a bounded part of what still arrives after the answer.
+    // What still comes is discarded after the answer.
     incoming.pause();
     chunks.length = 0;
     reject(error);

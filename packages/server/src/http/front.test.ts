@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Listening, listen } from '../app/listen.ts';
 
 const counted: number[] = [];
@@ -12,7 +13,8 @@ beforeAll(async () => {
     maxConnections: 50,
     receiptsUrl: () => 'https://receipts.test',
     open: async () => ({
-      fetch: async (request) => new Response(`${request.url} ${await request.text()}`),
+      fetch: async (request) =>
+        new Response(request.url.endsWith('/early') ? 'early' : `${request.url} ${await request.text()}`),
       counted: (status) => counted.push(status),
       close: async () => {},
     }),
@@ -68,6 +70,35 @@ describe('what is refused before the app is asked has a problem document', () =>
 
   it('keeps the request id that the caller gave', async () => {
     expect(await exchange('GET / HTTP/1.1', 'X-Request-Id: mine')).toMatch(/^x-request-id: mine\r$/m);
+  });
+});
+
+describe('a body that is answered before it has come', () => {
+  afterEach(() => vi.useRealTimers());
+
+  /** A connection on which an answer came before the second half of the body, and what comes on it. */
+  async function answeredEarly() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const socket = connect(server.address.port, '127.0.0.1');
+    const come = text(socket);
+    socket.write('POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc');
+    // The time for the rest begins when the answer has been sent.
+    for (let turn = 0; vi.getTimerCount() === 0 && turn < 100_000; turn += 1) await setImmediate();
+    return { socket, come };
+  }
+
+  it('may come late, and the connection serves the next request', async () => {
+    const { socket, come } = await answeredEarly();
+    vi.advanceTimersByTime(4_900);
+    socket.write('def');
+    socket.write('GET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    expect(await come).toMatch(/early[^]*HTTP\/1\.1 200 [^]*\/next $/);
+  });
+
+  it('is not waited for when nothing comes for five seconds', async () => {
+    const { come } = await answeredEarly();
+    vi.advanceTimersByTime(5_000);
+    expect(await come).toMatch(/early$/);
   });
 });
 

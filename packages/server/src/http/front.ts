@@ -11,6 +11,7 @@ import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-
 import { TallyError } from '@tallystick/core';
 import { type Answer, json } from './answer.ts';
 import { type Dialect, dialectAt } from './dialect.ts';
+import { discardRest } from './discard-rest.ts';
 import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
 
 /** What answers requests once the service is open. */
@@ -57,11 +58,16 @@ export class Front {
     this.#answer = getRequestListener((request, bindings) => this.#ask(request, bindings as HttpBindings), {
       // The host in the request's URL, for an HTTP/1.0 request without Host.
       hostname: 'localhost',
+      // The adapter would reset the connection of a client that takes longer than half a second for the rest of its body.
+      autoCleanupIncoming: false,
       errorHandler: (error) => this.#explain(error),
     });
     const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
       this.#count(incoming.socket, 1);
-      outgoing.once('close', () => this.#count(incoming.socket, -1));
+      outgoing.once('close', () => {
+        this.#count(incoming.socket, -1);
+        discardRest(incoming);
+      });
       const refused = this.#refusalOf(incoming);
       if (refused !== null) return this.#give(refused, incoming, outgoing);
       if (this.phase === 'leaving') outgoing.setHeader('connection', 'close');
