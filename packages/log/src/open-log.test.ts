@@ -358,8 +358,9 @@ describe('a log whose files are in a storage', () => {
     const { anchor, folder } = await storedLog();
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
-    for (const read of [anchor.checkpoint(), anchor.tile('tile/0/000'), anchor.tile('tile/0/000.p/7')]) {
-      await expect(read).rejects.toMatchObject({
+    const tile = (path: string) => () => anchor.tile(path);
+    for (const read of [() => anchor.checkpoint(), tile('tile/0/000'), tile('tile/0/000.p/7')]) {
+      await expect(read()).rejects.toMatchObject({
         code: 'unavailable',
         message: 'The log’s files can’t be read at the moment. Try again later.',
         cause: { message: `The log’s files in the folder ${folder} cannot be read (ENOTDIR).` },
