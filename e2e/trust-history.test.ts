@@ -331,7 +331,7 @@ describe('tally trust audit', () => {
     return bundles.map((path) => readFileSync(path, 'utf8').trim());
   }
 
-  /** A service that shows bundles by version, and one as the `newest`. */
+  /** Starts a service that serves trust bundles by their version, and the one named `newest` as the present one. */
   async function serviceThatShows(shown: Record<string, string>) {
     const service = createServer((request, response) => {
       const found = /^\/\.well-known\/trust(?:\/(\d))?\.json$/.exec(request.url ?? '');

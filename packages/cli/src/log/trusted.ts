@@ -28,7 +28,7 @@ interface TrustedLog extends LogKey {
 }
 
 /**
- * The checkpoint in a signed note, once the signature of a log that the trust knows was verified, at present or in its history.
+ * Returns the checkpoint in a signed note after verifying its signature. The log that signed must be the present one of a trust bundle, or one in its history.
  * @throws note_invalid, checkpoint_invalid, checkpoint_signature_invalid
  */
 export async function openTrusted(note: string, sources: readonly TrustSource[]): Promise<Checkpoint> {

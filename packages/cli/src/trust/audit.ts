@@ -30,11 +30,11 @@ interface Fault {
   readonly detail: string;
 }
 
-/** What a walk along the line found. */
+/** What `walkTrust` found in the bundles of a service. */
 export interface Walked {
   /** The lowest version that was checked. */
   readonly oldest: number;
-  /** Whether the service's bundle of the version that this machine keeps is the same; null if not compared. */
+  /** Whether the service serves the same bundle as this machine keeps, under that version; null if the walk met no such version. */
   readonly same: boolean | null;
   /** Why the hashes don't lead to the end; null if they do. */
   readonly missing: string | null;
@@ -49,7 +49,7 @@ interface Report extends Pick<Walked, 'oldest' | 'missing' | 'faults' | 'fork'> 
   readonly newest: { readonly version: number; readonly bundle_sha256: string };
   /** The bundle that this machine keeps, and whether the service's bundle of that version is the same. */
   readonly kept: { readonly version: number; readonly same: boolean | null } | null;
-  /** Whether the hashes lead to where the audit was to end. */
+  /** Whether the hashes lead from the newest bundle to the last one that the audit was to look at. */
   readonly complete: boolean;
 }
 

@@ -45,7 +45,7 @@ export async function judgingBundle(
   return same.reduce((newest, one) => (one.version > newest.version ? one : newest), enclosed);
 }
 
-/** What a newer bundle of one root says against an earlier one, without a proof of it in one file; one sentence each. */
+/** The contradictions between an earlier trust bundle and a newer one of the same root that a fork file can't prove, each as a sentence. */
 function contradictionsOf(earlier: TrustBundle, newer: TrustBundle): string[] {
   const isFirst = newer.previous_sha256 === null;
   const first = `Version ${newer.version} says that there was none before it.`;

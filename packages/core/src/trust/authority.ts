@@ -63,7 +63,7 @@ export interface AnchorAuthority {
   readonly history?: AnchorHistory | undefined;
 }
 
-/** A log whose checkpoints count. `last_size` is undefined for one that still grows, whatever its bundle has under that name. */
+/** A log whose checkpoints count. Only a log of the history has a `last_size`: for the present log it is undefined, even if the bundle has a member of that name. */
 export interface KnownLog {
   readonly origin: string;
   readonly key_id: string;

@@ -4,7 +4,7 @@ import { MissingCalls, PENDING } from './missing-calls.ts';
 
 const NOW = 1_000_000;
 const MAX_CALL_SECONDS = 600;
-/** Ranges of ten seconds, from the longest call before a mark that is 100 seconds old until now. */
+/** Number of searches, each through ten seconds, from 700 seconds ago until now: a mark is 100 seconds old, and a call may have begun 600 before it. */
 const RANGES = 71;
 
 /** A store with the marks of processes that have ended, and a search through it. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Milliseconds for which nothing may come. */
+/** Milliseconds for which a client may send no byte of the rest. */
 const IDLE_MS = 5_000;
-/** Milliseconds that all of it may take. */
+/** Milliseconds that a client may take for the whole rest. */
 const WHOLE_MS = 30_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 

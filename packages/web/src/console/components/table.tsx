@@ -4,11 +4,11 @@ import { useShortcuts } from '../frame/shortcuts.ts';
 
 export interface Column<Row> {
   readonly title: string;
-  /** @param titles of the columns that there is room for */
+  /** @param titles the titles of the columns that are shown */
   readonly cell: (row: Row, titles: readonly string[]) => ComponentChildren;
   /** Numbers stand at the end. */
   readonly end?: boolean;
-  /** It is left out where the list has no room for it: those of the highest number first, and of one number from the end. */
+  /** A column with this number is left out where the list lacks room. The highest number goes first; of equal ones, the last column does. */
   readonly yields?: number;
   /** Width, in characters of the digit 0; without it, the column takes what the others leave. */
   readonly width?: number;
