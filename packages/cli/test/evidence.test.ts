@@ -3,6 +3,7 @@ import { anchoredHash, rootFingerprint } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   AT,
+  bundleOfEarlyHeads,
   correcting,
   envelopeAt,
   goodFiles,
@@ -242,17 +243,7 @@ describe('tally evidence verify', () => {
 
   test('says of which part of the period no head counts the receipts', async () => {
     const issuer = await makeIssuer();
-    const from = Date.UTC(2027, 1, 1) / 1000;
-    const only = await envelopeAt(issuer.receipt, from + 86_400, 'a');
-    const heads: [number, number][] = [[1, from + 2 * 86_400]];
-    const stream = await streamFiles(issuer, [anchoredHash(JSON.parse(only))], {
-      heads,
-      first: 1,
-      since: from,
-    });
-    const files = [...(await goodFiles(issuer)).slice(0, 3), ...partOf(1, [only]), ...stream];
-    const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, receipts: 1, metering: 0 }));
-    writeFileSync(at('tail.zip'), zipOf([manifest, ...files]));
+    writeFileSync(at('tail.zip'), await bundleOfEarlyHeads(issuer));
     const ask = ['evidence', 'verify', at('tail.zip'), '--root', rootFingerprint(issuer.root.publicKey)];
     const { stdout } = await tally(ask, { env: later });
     expect(stdout).toContain('; no head counts what was issued from then until 2027-03-01T00:00:00Z');

@@ -337,6 +337,18 @@ export async function manifestOf(
   return { path: EVIDENCE_PATHS.manifest, bytes: utf8(text) };
 }
 
+/** A bundle of February 2027 with one receipt, whose last head is of the 3rd. */
+export async function bundleOfEarlyHeads(issuer: Issuer): Promise<Uint8Array> {
+  const from = Date.UTC(2027, 1, 1) / 1000;
+  const only = await envelopeAt(issuer.receipt, from + 86_400, 'a');
+  const heads: [number, number][] = [[1, from + 2 * 86_400]];
+  const hashes = [anchoredHash(parseJson(utf8(only)))];
+  const stream = await streamFiles(issuer, hashes, { heads, first: 1, since: from });
+  const files = [...(await goodFiles(issuer)).slice(0, 3), ...partOf(1, [only]), ...stream];
+  const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, receipts: 1, metering: 0 }));
+  return zipOf([manifest, ...files]);
+}
+
 /** The archive of files, as the service would write it. */
 export function zipOf(files: readonly Made[]): Uint8Array {
   const layout = layoutZip(

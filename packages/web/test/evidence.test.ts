@@ -2,18 +2,18 @@ import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { anchoredHash, rootFingerprint } from '@tallystick/core';
+import { rootFingerprint } from '@tallystick/core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   AT,
+  bundleOfEarlyHeads,
   correcting,
   envelopeAt,
   goodFiles,
   makeIssuer,
   manifestOf,
   partOf,
-  streamFiles,
   zipOf,
 } from '../../core/test/evidence-bundle.ts';
 import { receiptIdOf, runningClock, startTestService, type TestService } from '../../server/test/service.ts';
@@ -274,18 +274,8 @@ test('the page out of the bundle is this page', () => {
 
 test('of a bundle whose heads end before its period, it says what no head counts', async () => {
   const issuer = await makeIssuer();
-  const from = Date.UTC(2027, 1, 1) / 1000;
-  const only = await envelopeAt(issuer.receipt, from + 86_400, 'a');
-  const heads: [number, number][] = [[1, from + 2 * 86_400]];
-  const stream = await streamFiles(issuer, [anchoredHash(JSON.parse(only))], {
-    heads,
-    first: 1,
-    since: from,
-  });
-  const files = [...(await goodFiles(issuer)).slice(0, 3), ...partOf(1, [only]), ...stream];
-  const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, receipts: 1, metering: 0 }));
   const early = join(folder, 'early.zip');
-  writeFileSync(early, zipOf([manifest, ...files]));
+  writeFileSync(early, await bundleOfEarlyHeads(issuer));
   const { page } = await openAt(browser, url);
   await page.clock.setFixedTime(AT + 86_400_000);
   await verify(page, early);

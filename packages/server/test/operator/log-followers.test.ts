@@ -43,7 +43,7 @@ beforeAll(async () => {
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
-/** Each test begins without the files that an earlier one has left. */
+/** Empties the folder, so that no test finds the files of an earlier one. */
 beforeEach(() => {
   remove();
   mkdirSync(at(''));
