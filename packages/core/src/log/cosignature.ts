@@ -4,7 +4,7 @@ import { toBase64 } from '../encoding/base64.ts';
 import { concatBytes, utf8 } from '../encoding/bytes.ts';
 import { toUint64, uint64At } from '../encoding/uint64.ts';
 import { TallyError } from '../errors.ts';
-import { type Checkpoint, isBy, parseCheckpointText } from './checkpoint.ts';
+import { isBy, parseCheckpointText } from './checkpoint.ts';
 import { mlDsaMessage } from './ml-dsa-cosignature.ts';
 import { formatNote, formatSignature, type NoteSignature, noteKeyHash, parseNote } from './note.ts';
 import { readKey, type VerifierKey } from './verifier-key.ts';
@@ -48,10 +48,13 @@ export function parseWitnessKey(text: string): VerifierKey {
   return readKey(text, witnessKey, [32, ML_DSA_KEY_BYTES]);
 }
 
-/** What a key signs. `text` is that of the note, extension lines included; `time` is in Unix seconds. */
-function message({ name, publicKey }: VerifierKey, text: string, time: number, head: Checkpoint): Uint8Array {
+/**
+ * What a key signs. `text` is that of the note, extension lines included; `time` is in Unix seconds.
+ * @throws checkpoint_invalid
+ */
+function message({ name, publicKey }: VerifierKey, text: string, time: number): Uint8Array {
   return cosignatureType(publicKey) === ML_DSA_COSIGNATURE
-    ? mlDsaMessage(name, time, head)
+    ? mlDsaMessage(name, time, parseCheckpointText(text))
     : utf8(`cosignature/v1\ntime ${time}\n${text}`);
 }
 
@@ -67,13 +70,13 @@ export async function cosignCheckpoint(
   time: number,
 ): Promise<string> {
   const { text } = parseNote(note);
-  const head = parseCheckpointText(text);
+  parseCheckpointText(text);
   const { name, signer } = witness;
   const { publicKey } = signer;
   if (!Number.isSafeInteger(time) || time < earliest(publicKey)) {
     throw new TallyError('invalid_field', 'The time of a cosignature is a whole number of Unix seconds.');
   }
-  const signed = await signer.sign(message({ name, publicKey }, text, time, head));
+  const signed = await signer.sign(message({ name, publicKey }, text, time));
   const signature = concatBytes(toUint64(time), signed);
   const line = { name, keyHash: cosignatureKeyHash(name, publicKey), signature };
   // Refuses a name that no key may have.
@@ -118,7 +121,7 @@ export async function cosignedAt(
   for (const { signature } of own) {
     const time = signature.length > 8 ? uint64At(signature, 0) : null;
     if (time === null || time < earliest(publicKey)) return null;
-    const signed = message(witness, text, time, parseCheckpointText(text));
+    const signed = message(witness, text, time);
     if (!(await isGood(publicKey, signed, signature.slice(8), engine))) return null;
     latest = Math.max(latest ?? 0, time);
   }

@@ -9,7 +9,7 @@ import {
   openCheckpoint,
   parseCheckpointText,
 } from '../log/checkpoint.ts';
-import { cosignatureKeyHash, cosignedAt } from '../log/cosignature.ts';
+import { cosignedAt } from '../log/cosignature.ts';
 import { type Note, parseNote } from '../log/note.ts';
 import { type Check, passed, unchecked } from '../receipts/family.ts';
 import { type AnchorAuthority, logsOf } from '../trust/authority.ts';
@@ -98,7 +98,7 @@ async function openByAny(
   const checkpoint = parseCheckpointText(parseNote(note).text);
   const { origin } = checkpoint;
   const [signer, ...others] = signers.filter((one) => one.origin === origin);
-  let fault = new TallyError('checkpoint_signature_invalid', `The log ${origin} is not one of the policy's.`);
+  let fault: TallyError | undefined;
   for (const log of logs.filter((one) => one.origin === origin)) {
     if (signer && others.length === 0 && equalBytes(signer.publicKey, log.publicKey)) return checkpoint;
     try {
@@ -108,7 +108,7 @@ async function openByAny(
       fault = error;
     }
   }
-  throw fault;
+  throw fault ?? unsigned(`The log ${origin} is not one of the policy's.`);
 }
 
 /**
@@ -124,18 +124,16 @@ async function cosignersOf(
   const cosigned = await Promise.all(
     witnesses.map(async ({ name, key }) => {
       if (key === null) return [];
-      const keyHash = cosignatureKeyHash(key.name, key.publicKey);
-      const own = signatures.filter((line) => isBy(line, key.name, keyHash));
+      const own = signatures.filter((line) => isBy(line, key.name, key.keyHash));
       if (own.length === 0) return [];
       if ((await cosignedAt(text, own, key, engine)) !== null) return [name];
-      throw new TallyError(
-        'checkpoint_signature_invalid',
-        `The cosignature of ${key.name} does not cover this checkpoint.`,
-      );
+      throw unsigned(`The cosignature of ${key.name} does not cover this checkpoint.`);
     }),
   );
   return new Set(cosigned.flat());
 }
+
+const unsigned = (message: string): TallyError => new TallyError('checkpoint_signature_invalid', message);
 
 /** Whether the quorum has witnessed what these witnesses cosigned. Groups come after their members. */
 function isMet({ groups, quorum }: Rules, cosigned: ReadonlySet<string>): boolean {

@@ -138,9 +138,10 @@ class PolicyReader {
   }
 
   #addLog(vkey: string, line: number, refuse: Refuse): void {
-    const { name, type, publicKey } = this.#readKey('log', vkey, refuse);
+    const read = this.#readKey('log', vkey, refuse);
+    const { name, type, publicKey } = read;
     if (type === COSIGNATURE) throw refuse('key_type', `The key of ${name} is a witness's, not a log's.`);
-    const key = knownKey({ name, type, publicKey }, ED25519, refuse);
+    const key = knownKey(read, ED25519, refuse);
     // A log that cannot be checked is kept without its name: no checkpoint is of it, and no other log counts in its place.
     this.#logs.push(key ?? { name: '', publicKey });
     if (key === null) this.#findings.push(unknownType(line, `the log ${name}`, type));
@@ -157,7 +158,8 @@ class PolicyReader {
     }
     const key =
       read.type === ML_DSA_COSIGNATURE ? mlDsaKey(read, refuse) : knownKey(read, COSIGNATURE, refuse);
-    this.#witnesses.push({ name, key });
+    const { keyHash } = read;
+    this.#witnesses.push({ name, key: key && { ...key, keyHash } });
     if (key === null) this.#findings.push(unknownType(line, `the witness ${name}`, read.type));
   }
 
@@ -207,6 +209,7 @@ type Refuse = (reason: PolicyReason, message: string) => PolicyFault;
 interface TypedKey extends VerifierKey {
   /** Signature type (C2SP signed-note). */
   readonly type: number;
+  readonly keyHash: number;
 }
 
 /** Reads a key of any type (C2SP signed-note, "Verifier keys"); null if it is malformed, or its id does not match. */
@@ -216,7 +219,8 @@ function readKey(vkey: string): TypedKey | null {
   const [type] = bytes ?? [];
   if (bytes === null || type === undefined || !nameSyntax.test(name)) return null;
   const publicKey = bytes.slice(1);
-  return noteKeyHash(name, type, publicKey) === Number.parseInt(id, 16) ? { name, type, publicKey } : null;
+  const keyHash = noteKeyHash(name, type, publicKey);
+  return keyHash === Number.parseInt(id, 16) ? { name, type, publicKey, keyHash } : null;
 }
 
 /** The key if it is of the type, or null for a key of an unknown type. @throws PolicyFault for one that can't be used */
