@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 /** Each package, and the packages of this workspace that it may import. */
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  attest: ['core'],
   compress: ['core'],
   sdk: ['core'],
   'ai-sdk': ['sdk'],
@@ -14,7 +15,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   mcp: ['core', 'sdk'],
   web: ['core'],
   // `tally` loads the operator's commands by name, where the server is installed.
-  cli: ['core', 'sdk'],
+  cli: ['core', 'attest', 'sdk'],
   kit: ['core'],
   chain: ['core', 'kit'],
   log: ['core', 'kit', 'chain'],
@@ -26,7 +27,9 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   inference: ['core', 'kit', 'compress', 'log', 'ledger', 'issuers', 'callers', 'payments', 'receipts'],
   store: ['core', 'kit', 'log', 'ledger', 'issuers', 'callers', 'payments', 'receipts', 'inference'],
   server:
-    'core kit compress web cli chain log ledger issuers callers payments receipts inference store'.split(' '),
+    'core attest kit compress web cli chain log ledger issuers callers payments receipts inference store'.split(
+      ' ',
+    ),
 };
 
 /** The folders and files at the top of the server, from the ground up: each may import those before it. */

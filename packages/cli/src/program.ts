@@ -1,6 +1,7 @@
 import { VERSION } from '@tallystick/core';
 import { TallyCommand } from './command.ts';
 import { anchorCommands } from './commands/anchor.ts';
+import { attestCommands } from './commands/attest.ts';
 import { callCommands } from './commands/calls.ts';
 import { completionCommands } from './commands/completion.ts';
 import { correctionCommands } from './commands/corrections.ts';
@@ -43,6 +44,7 @@ export async function createProgram(
   correctionCommands(program);
   meterCommands(program, finish);
   evidenceCommands(program, finish);
+  attestCommands(program, finish);
   sessionCommands(program, finish);
   hookCommands(program);
   mcpCommands(program);

@@ -41,8 +41,8 @@ function dependenciesOf(folders: readonly string[], found = new Set<string>()): 
 /** Packs what is published of the command line and of what it depends on, and installs that without a network. */
 beforeAll(async () => {
   const ours = packPackages(at('ours'));
-  for (const name of ['core', 'sdk', 'cli']) cpSync(ours.get(name) ?? '', at(`packed/${name}.tgz`));
-  const theirs = [...dependenciesOf(['packages/core', 'packages/sdk', 'packages/cli'])];
+  for (const name of ['core', 'attest', 'sdk', 'cli']) cpSync(ours.get(name) ?? '', at(`packed/${name}.tgz`));
+  const theirs = [...dependenciesOf(['packages/core', 'packages/attest', 'packages/sdk', 'packages/cli'])];
   const options = ['--pack-destination', at('packed'), '--ignore-scripts', '--loglevel=error'];
   must('npm', ['pack', ...theirs, ...options], root);
   const tarballs = readdirSync(at('packed')).map((file) => at(`packed/${file}`));
@@ -57,7 +57,7 @@ afterAll(async () => {
 describe('an installation of the command line', () => {
   test('has no server, and is under 15 MB with the packed files', () => {
     const names = readdirSync(join(installed, '@tallystick'));
-    expect(names.sort()).toEqual(['cli', 'core', 'sdk']);
+    expect(names.sort()).toEqual(['attest', 'cli', 'core', 'sdk']);
     expect(existsSync(join(installed, 'viem'))).toBe(false);
     expect((bytesIn(installed) + bytesIn(at('packed'))) / MB).toBeLessThan(15);
   });

@@ -106,6 +106,7 @@ export const errorTable = {
   note_invalid: { status: 422, title: 'Not a well-formed signed note' },
   checkpoint_invalid: { status: 422, title: 'Not a well-formed checkpoint' },
   checkpoint_signature_invalid: { status: 422, title: 'The checkpoint is not signed by the log' },
+  attestation_invalid: { status: 422, title: 'Not evidence of hardware of a known kind' },
   cose_invalid: { status: 422, title: 'Not a well-formed COSE message' },
   statement_unverified: { status: 422, title: 'The signature of the statement can’t be verified' },
   tlog_proof_invalid: { status: 422, title: 'Not a well-formed tlog-proof' },

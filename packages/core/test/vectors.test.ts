@@ -103,16 +103,21 @@ const otherFiles = [
   'witness-policies.json',
 ];
 
+/** The vectors that are ours. Those in the folder `attestation` are of others, and read by the package attest. */
+const files = readdirSync(new URL('vectors/', spec))
+  .filter((name) => name !== 'attestation')
+  .sort();
+
 describe('the vector files', () => {
   test('are those that the generator writes, to the byte', async () => {
     const built = await buildVectors();
-    expect([...built.keys()].sort()).toEqual(readdirSync(new URL('vectors/', spec)).sort());
+    expect([...built.keys()].sort()).toEqual(files);
     const drifted = [...built].filter(([name, text]) => text !== read(`vectors/${name}`));
     expect(drifted.map(([name]) => name)).toEqual([]);
   });
 
   test('are all read here', () => {
-    expect(readdirSync(new URL('vectors/', spec)).sort()).toEqual([...receiptFiles, ...otherFiles].sort());
+    expect(files).toEqual([...receiptFiles, ...otherFiles].sort());
   });
 
   test.each([...receiptFiles, ...otherFiles].filter((file) => file !== 'issuer-stores.json'))(

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { type JsonObject, sha256Hex, trustOf, utf8, verify } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSchema } from '../../server/test/schemas.ts';
@@ -81,13 +82,14 @@ describe('free mint', () => {
   });
 
   it('says what the operator configured of region, training and hardware, in each envelope', async () => {
-    const attestation = `sev-snp:sha256:${'c'.repeat(64)}`;
+    const attestation = 'nvidia:sha256:cea50a20d2261b339c3090c889c9af37b0f5ce8f58f74420d5a971b93e3a8f96';
     const own = await startTestService({
       env: {
         TALLY_REGION: 'eu-west-1',
         TALLY_TRAINING_REGION: 'eu-north-1',
         TALLY_HARDWARE_CLASS: 'amd-epyc',
         TALLY_HARDWARE_ATTESTATION: attestation,
+        TALLY_ATTESTATION_DIR: fileURLToPath(new URL('../../../spec/vectors/attestation', import.meta.url)),
       },
     });
     try {

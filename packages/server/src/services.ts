@@ -21,6 +21,8 @@ import type { StatusService } from './status/status.ts';
 /** What every part needs. `clock` gives Unix milliseconds. */
 interface Foundation {
   readonly config: Config;
+  /** Files with evidence of hardware, by their SHA-256 in hex. */
+  attestations(): Config['attestations'];
   readonly clock: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;

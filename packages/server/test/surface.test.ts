@@ -65,6 +65,7 @@ const ROUTES = [
   'GET /v1/anchor/{anchor_ref}/receipt.cbor',
   'GET /v1/anchors',
   'GET /v1/anchors/counts',
+  'GET /v1/attestations/{sha256}',
   'GET /v1/balance',
   'GET /v1/balance/entries',
   'GET /v1/balance/statement',

@@ -3,6 +3,7 @@ import { urlsOf } from '../config/config.ts';
 import { type Api, createApi } from '../http/api.ts';
 import { anchorRoutes } from '../routes/anchor.ts';
 import { anchorListRoutes } from '../routes/anchor-lists.ts';
+import { attestationRoutes } from '../routes/attestations.ts';
 import { balanceRoutes } from '../routes/balance.ts';
 import { chooseRoutes } from '../routes/choose.ts';
 import { benchmarkRoutes } from '../routes/compute-benchmark.ts';
@@ -85,6 +86,7 @@ export function createApp(services: Services, { extendMcp, exposition }: AppOpti
     ...logRoutes(services),
     ...chooseRoutes(services),
     ...issuerRoutes(services),
+    ...attestationRoutes(services),
     ...computeRootRoutes(services),
     ...callRoutes(services),
     ...callListRoutes(services),

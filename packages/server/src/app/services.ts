@@ -297,6 +297,7 @@ async function openAll(
       now: clock(),
     });
   let sold = config.sales.prices;
+  let { attestations } = config;
   let ladder = await openLadder(sold);
   const treasury =
     money &&
@@ -414,12 +415,14 @@ async function openAll(
     claims,
     tails: new Tails(clock),
     endCalls: () => compute.endCalls(),
-    reload: async ({ keyring, compute: settings, sales: { prices } }) => {
+    attestations: () => attestations,
+    reload: async ({ keyring, compute: settings, sales: { prices }, attestations: files }) => {
       await refreshKeys(keyring.passphrase);
       const later = await openLadder(prices);
       compute.reload(settings);
       sold = prices;
       ladder = later;
+      attestations = files;
     },
     mutex,
     unstored: new Unstored(),

@@ -32,8 +32,6 @@ function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
   return [];
 }
 
-const ATTESTATION = `sev-snp:sha256:${'ab'.repeat(32)}`;
-
 describe('days', () => {
   it('of the list of calls are not fewer than those of what is kept of a call', () => {
     expect(readConfig({}).compute.callListDays).toBe(365);
@@ -119,7 +117,6 @@ describe('development', () => {
     ['TALLY_REGION', 'eu-west-1', { operator: { region: 'eu-west-1' } }],
     ['TALLY_TRAINING_REGION', 'eu-north-1', { operator: { trainingRegion: 'eu-north-1' } }],
     ['TALLY_HARDWARE_CLASS', 'nvidia-h100', { operator: { hardwareClass: 'nvidia-h100' } }],
-    ['TALLY_HARDWARE_ATTESTATION', ATTESTATION, { operator: { attestation: ATTESTATION } }],
     ['TALLY_FREE_MINT_PER_DAY', '5', { freeMintPerDay: 5 }],
     ['TALLY_FREE_READ_PER_DAY', '5', { freeReadPerDay: 5 }],
     ['TALLY_PAYMENTS', 'x402', { freeReadPerDay: 100 }],

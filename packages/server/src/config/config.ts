@@ -12,6 +12,7 @@ import type { PaymentsConfig, SalesConfig } from '@tallystick/payments';
 import type { OperatorFacts } from '@tallystick/receipts';
 import { LOG_LEVELS, type LogLevel } from '../observability/observability.ts';
 import type { TelemetrySettings } from '../observability/tracing.ts';
+import { type AttestationClaim, type AttestationFiles, readAttestations } from './attestations.ts';
 import { readCompute } from './compute.ts';
 import { type Database, readDatabase } from './database.ts';
 import { type ConfigFile, readConfigFile } from './file.ts';
@@ -55,6 +56,8 @@ export interface Config {
   readonly chain: ChainSettings;
   readonly log: Log;
   readonly operator: OperatorFacts;
+  /** The evidence of hardware that the service hands out. */
+  readonly attestations: AttestationFiles;
   /** Free mints per UTC day of each address group; 0 turns the quota off. */
   readonly freeMintPerDay: number;
   /** Free reads of `/v1/compute` per UTC day, by DID and by address group; 0 turns the quota off. */
@@ -165,7 +168,7 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
   const payments = readPayments(read, { production, chain });
   const counted = production || payments.mode !== 'off';
   const freeReadPerDay = read.integer('TALLY_FREE_READ_PER_DAY', counted ? 100 : 0, 0, 1_000_000_000);
-  return {
+  const config = {
     mode: production ? 'production' : 'development',
     host,
     port,
@@ -209,7 +212,8 @@ function readAll(read: EnvReader, foreign: EnvReader, file: ConfigFile, producti
     sales: readSales(read, production),
     telemetry: readTelemetry(foreign),
     exposedFiles: read.exposedFiles,
-  };
+  } as const;
+  return { ...config, attestations: readAttestations(read, dataDir, attestationsOf(config, file)) };
 }
 
 /** A URI that RFC 9116, section 2.5.3, allows for a contact; null for anything else. */
@@ -266,6 +270,18 @@ function readOperator(read: EnvReader): OperatorFacts {
       example: `sev-snp:sha256:${'0'.repeat(64)}`,
     }),
   };
+}
+
+/** The attestations that receipts will name: of the service's own machine, and of the machines of models. */
+function attestationsOf(
+  { operator: { attestation }, compute: { catalogue } }: Pick<Config, 'operator' | 'compute'>,
+  { path }: ConfigFile,
+): AttestationClaim[] {
+  const own = attestation === null ? [] : [{ where: 'TALLY_HARDWARE_ATTESTATION', attestation }];
+  const models = (catalogue.models ?? []).flatMap(({ id, attestation: claimed }) =>
+    claimed === undefined ? [] : [{ where: `${path}: attestation of the model ${id}`, attestation: claimed }],
+  );
+  return [...own, ...models];
 }
 
 function readUrls(read: EnvReader, fallback: string): Pick<Config, UrlField | 'derivedUrls'> {

@@ -1,0 +1,79 @@
+import { X509Certificate } from 'node:crypto';
+import { pathLengthOf } from './der.ts';
+import { malformed } from './evidence.ts';
+
+/** More certificates than any vendor's chain has. */
+const MAX_CHAIN = 10;
+
+const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
+
+/** The certificates in a text of PEM, in their order. @throws attestation_invalid */
+export function certificatesOf(pem: string): X509Certificate[] {
+  return (pem.match(PEM) ?? []).map((one) => certificateOf(one));
+}
+
+/** @param encoded PEM, or DER @throws attestation_invalid */
+export function certificateOf(encoded: string | Uint8Array): X509Certificate {
+  try {
+    const certificate = new X509Certificate(encoded);
+    // It is decoded when it is asked for, and throws where it is no key.
+    void certificate.publicKey;
+    return certificate;
+  } catch (cause) {
+    throw malformed('A certificate in the evidence is not X.509.', cause);
+  }
+}
+
+/** The last certificate that was reached from the leaf, and what is wrong with the way to it. */
+export interface Chain {
+  readonly end: X509Certificate;
+  /** A sentence; null if nothing is wrong. */
+  readonly fault: string | null;
+}
+
+/**
+ * Follows the certificates from the leaf to one of the roots (RFC 5280, section 6): each signed by the next, valid at the time, and
+ * allowed to sign certificates. Revocation lists are not looked at.
+ * @param roots SHA-256 of the certificates that are trusted, in hex
+ * @param at Unix milliseconds
+ */
+export function follow(
+  leaf: X509Certificate,
+  others: readonly X509Certificate[],
+  roots: readonly string[],
+  at: number,
+): Chain {
+  let end = leaf;
+  for (let below = 0; below < MAX_CHAIN; below++) {
+    const fault = (text: string): Chain => ({ end, fault: `The certificate of ${nameOf(end)} ${text}` });
+    if (at < Date.parse(end.validFrom) || at > Date.parse(end.validTo))
+      return fault(
+        `was valid from ${isoOf(end.validFrom)} to ${isoOf(end.validTo)}, not at ${isoOf(new Date(at).toISOString())}.`,
+      );
+    if (below > 0 && !end.ca) return fault('may not sign others.');
+    // The leaf is below all; it does not count among the certificates in between.
+    if (below > 0 && pathLengthOf(end) < below - 1) return fault('allows fewer certificates below it.');
+    if (roots.includes(fingerprintOf(end))) return { end, fault: null };
+    const issuer = others.find(
+      (one) => fingerprintOf(one) !== fingerprintOf(end) && end.checkIssued(one) && end.verify(one.publicKey),
+    );
+    if (issuer === undefined)
+      return fault('is not a root that is known here, and none of the others in the evidence signed it.');
+    end = issuer;
+  }
+  return { end, fault: `More than ${MAX_CHAIN} certificates lead to no root.` };
+}
+
+/** SHA-256 of a certificate, 64 hex characters. */
+function fingerprintOf({ fingerprint256 }: X509Certificate): string {
+  return fingerprint256.replaceAll(':', '').toLowerCase();
+}
+
+/** The common name of a certificate's subject, or all of the subject. */
+export function nameOf({ subject }: X509Certificate): string {
+  return /^CN=(.+)$/m.exec(subject)?.[1] ?? subject.replaceAll('\n', ', ');
+}
+
+function isoOf(date: string): string {
+  return new Date(date).toISOString().slice(0, 19).concat('Z');
+}

@@ -1,0 +1,273 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { TallyError } from '@tallystick/core';
+import * as fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { AMD_ROOTS } from './sev-snp.ts';
+import { verifyAttestation } from './verify.ts';
+
+const AT = Date.parse('2026-06-01T00:00:00Z');
+const read = (name: string): Buffer =>
+  readFileSync(new URL(`../../../spec/vectors/attestation/${name}`, import.meta.url));
+const judge = (bytes: Uint8Array, at = AT) => verifyAttestation(bytes, { at });
+const broken = (bytes: Uint8Array, at = AT): string[] =>
+  judge(bytes, at)
+    .checks.filter(({ ok }) => ok === false)
+    .map(({ name }) => name);
+
+describe('evidence that machines signed', () => {
+  test.each([
+    ['sev-snp.bin', 'sev-snp', '7a1e5c266c0108db', 'd447b55d197491bf', []],
+    ['sev-snp-debug.bin', 'sev-snp', 'b07af9620f3b839b', '0102030405000000', ['debug']],
+    ['tdx.bin', 'tdx', '6363b8043668a3ad', '6c62dec1b8191749', []],
+    ['nitro-debug.bin', 'nitro', '0000000000000000', null, ['debug']],
+    ['nvidia.json', 'nvidia', null, '931d8dd0add203ac', []],
+  ])('%s', (file, type, measurement, reportData, faults) => {
+    const verdict = judge(read(file));
+    expect(broken(read(file))).toEqual(faults);
+    expect(verdict).toMatchObject({ type, genuine: faults.length === 0, bound: null });
+    expect(verdict.attestation).toMatch(new RegExp(`^${type}:sha256:[0-9a-f]{64}$`));
+    const [statement] = verdict.statements;
+    expect(statement?.measurement?.slice(0, 16) ?? null).toBe(measurement);
+    expect(statement?.reportData?.slice(0, 16) ?? null).toBe(reportData);
+    expect(verdict.checks.filter(({ ok }) => ok === true).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['format', 'certificates', 'signature', 'vendor_rules']),
+    );
+  });
+
+  test('SEV-SNP with the table of an extended report', () => {
+    const pem = read('sev-snp.bin');
+    const certificates = [
+      ...pem.toString('latin1').matchAll(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g),
+    ].map(([one]) => new X509Certificate(one).raw);
+    const head = Buffer.alloc(24 * (certificates.length + 1));
+    let offset = head.length;
+    for (const [index, { length }] of certificates.entries()) {
+      head.writeUInt32LE(offset, 24 * index + 16);
+      head.writeUInt32LE(length, 24 * index + 20);
+      offset += length;
+    }
+    const extended = Buffer.concat([pem.subarray(0, 1184), head, ...certificates, Buffer.alloc(100)]);
+    expect(broken(extended)).toEqual([]);
+    expect(() => judge(pem.subarray(0, 1184))).toThrow(/Append the VCEK/);
+  });
+
+  test('of several GPUs, each of which must hold', () => {
+    const [device] = JSON.parse(read('nvidia.json').toString()) as { evidence: string }[];
+    const list = (...devices: unknown[]): Buffer => Buffer.from(JSON.stringify(devices));
+    expect(judge(list(device, device)).statements).toHaveLength(2);
+    expect(broken(list(device, device))).toEqual([]);
+    const report = Buffer.from(device?.evidence ?? '', 'base64');
+    report[300] = (report[300] ?? 0) ^ 1;
+    const changed = { ...device, evidence: report.toString('base64') };
+    const { checks } = judge(list(device, changed));
+    expect(checks.find(({ name }) => name === 'signature')).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/^Device 2: /),
+    });
+  });
+});
+
+test('the pinned roots of AMD are those that AMD publishes', () => {
+  const published =
+    read('amd-roots.pem')
+      .toString()
+      .match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
+  const hashes = published.map((pem) =>
+    new X509Certificate(pem).fingerprint256.replaceAll(':', '').toLowerCase(),
+  );
+  expect(hashes).toEqual(AMD_ROOTS);
+});
+
+describe('what was changed is not genuine', () => {
+  // The bytes that are signed, or that must match what is signed, and the signatures.
+  const ranges = [
+    ['sev-snp.bin', 0x00, 0x2a0, 1],
+    ['sev-snp.bin', 0x2a0, 0x2d0, 1],
+    ['tdx.bin', 0, 632, 1],
+    ['tdx.bin', 636, 1218, 1],
+    ['nitro-debug.bin', 0, 4396, 13],
+  ] as const;
+  test.each(ranges)('%s, bytes %i to %i', (file, from, to, step) => {
+    for (let at = from; at < to; at += step) {
+      const bytes = Buffer.from(read(file));
+      bytes[at] = (bytes[at] ?? 0) ^ 0x01;
+      const faults = faultsOf(bytes);
+      expect(faults, `byte ${at}`).toEqual(expect.arrayContaining([expect.stringMatching(/./)]));
+      expect(faults, `byte ${at}`).not.toEqual(['debug']);
+    }
+  });
+
+  test('a report of a GPU, byte by byte', () => {
+    const [device] = JSON.parse(read('nvidia.json').toString()) as { evidence: string }[];
+    const report = Buffer.from(device?.evidence ?? '', 'base64');
+    for (let at = 0; at < report.length; at += 11) {
+      const changed = Buffer.from(report);
+      changed[at] = (changed[at] ?? 0) ^ 0x01;
+      const evidence = changed.toString('base64');
+      expect(faultsOf(Buffer.from(JSON.stringify([{ ...device, evidence }]))), `byte ${at}`).not.toEqual([]);
+    }
+  });
+});
+
+describe('the rules of a vendor', () => {
+  const QE_REPORT = 770;
+  test.each([
+    ['sev-snp.bin', 0x180, /firmware of the report is not that/],
+    ['sev-snp.bin', 0x187, /firmware of the report is not that/],
+    ['sev-snp.bin', 0x1a0, /chip of the report is not that/],
+    ['sev-snp.bin', 0x1df, /chip of the report is not that/],
+    ['tdx.bin', 48 + 64, /module is not Intel’s/],
+    ['tdx.bin', 48 + 119, /module is not Intel’s/],
+    ['tdx.bin', QE_REPORT + 128, /enclave is not Intel’s/],
+    ['tdx.bin', QE_REPORT + 159, /enclave is not Intel’s/],
+    ['tdx.bin', QE_REPORT + 256, /enclave is not Intel’s/],
+    ['tdx.bin', QE_REPORT + 320, /does not name the key/],
+  ])('%s with another byte %i', (file, at, detail) => {
+    const bytes = Buffer.from(read(file));
+    bytes[at] = (bytes[at] ?? 0) ^ 0x01;
+    const { checks } = judge(bytes);
+    expect(checks.find(({ name }) => name === 'vendor_rules')).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  test.each([
+    ['sev-snp.bin', 0x0a, 0x08],
+    ['tdx.bin', 48 + 120, 0x01],
+  ])('%s: debug mode is told by a bit of byte %i', (file, at, bit) => {
+    const bytes = Buffer.from(read(file));
+    bytes[at] = (bytes[at] ?? 0) | bit;
+    expect(broken(bytes)).toEqual(['signature', 'debug']);
+  });
+
+  test('a quoting enclave in debug mode is not Intel’s', () => {
+    const bytes = Buffer.from(read('tdx.bin'));
+    bytes[QE_REPORT + 48] = (bytes[QE_REPORT + 48] ?? 0) | 0x02;
+    expect(broken(bytes)).toEqual(['signature', 'vendor_rules']);
+  });
+
+  test('firmware that a GPU states is that of its certificate', () => {
+    const [device] = JSON.parse(read('nvidia.json').toString()) as { evidence: string }[];
+    const report = Buffer.from(device?.evidence ?? '', 'base64');
+    const field = report.lastIndexOf(Buffer.from([20, 0, 48, 0]));
+    report[field + 10] = (report[field + 10] ?? 0) ^ 0x01;
+    const evidence = report.toString('base64');
+    expect(field).toBeGreaterThan(0);
+    expect(broken(Buffer.from(JSON.stringify([{ ...device, evidence }])))).toEqual([
+      'signature',
+      'vendor_rules',
+    ]);
+  });
+});
+
+describe('certificates', () => {
+  it('are judged at the time that is given, or that the evidence states', () => {
+    expect(broken(read('sev-snp.bin'), Date.parse('2035-01-01T00:00:00Z'))).toEqual(['certificates']);
+    expect(broken(read('tdx.bin'), Date.parse('2020-01-01T00:00:00Z'))).toEqual(['certificates']);
+    expect(broken(read('nitro-debug.bin'), Date.parse('2035-01-01T00:00:00Z'))).toEqual(['debug']);
+  });
+
+  it('of another vendor, or without the root, vouch for nothing', () => {
+    const report = read('sev-snp.bin');
+    const without = report.toString('latin1').split('-----END CERTIFICATE-----');
+    const noRoot = Buffer.from(
+      `${without.slice(0, 2).join('-----END CERTIFICATE-----')}-----END CERTIFICATE-----`,
+      'latin1',
+    );
+    expect(broken(noRoot)).toEqual(['certificates']);
+    const [device] = JSON.parse(read('nvidia.json').toString()) as object[];
+    const tdx = read('tdx.bin').toString('latin1');
+    const intels = tdx.slice(tdx.indexOf('-----BEGIN'), tdx.lastIndexOf('-----END CERTIFICATE-----') + 25);
+    const certificate = Buffer.from(intels).toString('base64');
+    expect(broken(Buffer.from(JSON.stringify([{ ...device, certificate }])))).toEqual(
+      expect.arrayContaining(['certificates', 'signature']),
+    );
+  });
+
+  it('of another machine do not fit: the chip and its firmware are others', () => {
+    const [own, other] = [read('sev-snp.bin'), read('sev-snp-debug.bin')];
+    const swapped = Buffer.concat([own.subarray(0, 1184), other.subarray(1184)]);
+    expect(broken(swapped)).toEqual(['signature', 'vendor_rules']);
+  });
+});
+
+describe('what is expected', () => {
+  const bytes = read('tdx.bin');
+  const [statement] = judge(bytes).statements;
+  const measurement = statement?.measurement ?? '';
+  const reportData = statement?.reportData ?? '';
+  const attestation = judge(bytes).attestation;
+  const publicKey = new Uint8Array(32).fill(7);
+
+  test.each([
+    [{ measurement }, []],
+    [{ measurement: measurement.toUpperCase() }, []],
+    [{ measurement: `00${measurement.slice(2)}` }, ['measurement']],
+    [{ reportData: reportData.slice(0, 64) }, []],
+    [{ reportData: '00' }, ['report_data']],
+    [{ receipt: { attestation, publicKey } }, []],
+    [{ receipt: { attestation: null, publicKey } }, ['receipt']],
+    [{ receipt: { attestation: attestation.replace('tdx', 'sev-snp'), publicKey } }, ['receipt']],
+  ])('%o', (expected, faults) => {
+    const { checks, genuine, valid, bound } = verifyAttestation(bytes, { at: AT, ...expected });
+    expect(checks.filter(({ ok }) => ok === false).map(({ name }) => name)).toEqual(faults);
+    expect({ genuine, valid }).toEqual({ genuine: true, valid: faults.length === 0 });
+    expect(bound).toBe('receipt' in expected ? false : null);
+  });
+});
+
+describe('what is no evidence', () => {
+  test.each([
+    ['nothing', Buffer.alloc(0)],
+    ['zeros', Buffer.alloc(2000)],
+    ['a JSON document', Buffer.from('{"evidence": 1}')],
+    ['an empty list', Buffer.from('[]')],
+    ['too much', Buffer.alloc(3 * 1024 * 1024)],
+  ])('%s is refused', (_, bytes) => {
+    expect(() => judge(bytes)).toThrow(expect.objectContaining({ code: 'attestation_invalid' }));
+  });
+
+  it.each(['sev-snp.bin', 'tdx.bin', 'nitro-debug.bin', 'nvidia.json'])(
+    '%s that ends early never holds',
+    (file) => {
+      const bytes = read(file);
+      // What follows the last certificate of the quote proves nothing.
+      const proving = file === 'tdx.bin' ? bytes.lastIndexOf('-----END') : bytes.length - 2;
+      for (let length = 0; length < proving; length += 37)
+        expect(faultsOf(bytes.subarray(0, length)), `${length} bytes`).not.toEqual([]);
+    },
+  );
+
+  it('never fails otherwise, whatever the bytes', () => {
+    const files = ['sev-snp.bin', 'tdx.bin', 'nitro-debug.bin', 'nvidia.json'];
+    const contents = new Map(files.map((file) => [file, read(file)]));
+    const patches = fc.tuple(
+      fc.constantFrom(...files),
+      fc.nat(),
+      fc.uint8Array({ minLength: 1, maxLength: 8 }),
+    );
+    fc.assert(
+      fc.property(patches, ([file, place, patch]) => {
+        const bytes = Buffer.from(contents.get(file) ?? []);
+        const at = place % (bytes.length - patch.length);
+        bytes.set(patch, at);
+        faultsOf(bytes);
+      }),
+      { numRuns: 400 },
+    );
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 2000 }), (bytes) => void faultsOf(bytes)));
+  });
+});
+
+/** Names of the checks that are false, or the code of the refusal. Any other error is thrown. */
+function faultsOf(bytes: Uint8Array): string[] {
+  try {
+    return broken(bytes);
+  } catch (error) {
+    if (error instanceof TallyError && /^(attestation_invalid|json_\w+)$/.test(error.code))
+      return [error.code];
+    throw error;
+  }
+}
