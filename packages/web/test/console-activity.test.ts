@@ -47,6 +47,19 @@ async function openSignedIn(path: string): Promise<Opened> {
 const rowsOf = (page: Page): Promise<string[]> =>
   page.locator('a.row').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
 
+test('a failed call says so at every width', async () => {
+  const { page } = await openSignedIn('/activity');
+  const failed = page.locator('tr', { has: page.locator('[data-state=fail]') });
+  for (const width of [320, 390, 768, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await failed.first().waitFor();
+    expect(await failed.locator('[data-state=fail]').allInnerTexts(), `${width} px`).toEqual([
+      expect.stringMatching(/^404/),
+    ]);
+  }
+  await page.context().close();
+});
+
 test.each([
   ['model', () => MODEL, 1],
   ['provider', () => 'openai', 1],

@@ -81,7 +81,9 @@ const COLUMNS: readonly Column<Call>[] = [
     title: 'Cost',
     width: 17,
     end: true,
-    cell: ({ cost_usdc }) => shown(cost_usdc, (of) => <Money of={of} />),
+    // Where there is no room for the status, a failed call says here that it failed.
+    cell: (call, titles) =>
+      titles.includes('Status') || call.status < 400 ? costOf(call) : <FailedCost of={call} />,
   },
   {
     title: 'Saved',
@@ -125,6 +127,23 @@ function Status({ of: { status, error_code } }: { readonly of: Call }): JSX.Elem
     <span class="state" data-state="fail">
       {status} {error_code !== null && <Pick name="error_code" value={error_code} />}
     </span>
+  );
+}
+
+function costOf({ cost_usdc }: Call): ComponentChildren {
+  return shown(cost_usdc, (of) => <Money of={of} />);
+}
+
+/** The status of a failed call, and its cost if it has one. */
+function FailedCost({ of }: { readonly of: Call }): JSX.Element {
+  const { status, error_code, cost_usdc } = of;
+  return (
+    <>
+      <span class="state" data-state="fail" title={error_code ?? undefined}>
+        {status}
+      </span>{' '}
+      {Number(cost_usdc) > 0 && costOf(of)}
+    </>
   );
 }
 
