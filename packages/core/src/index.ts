@@ -61,6 +61,7 @@ export {
   signManifest,
   signPurge,
 } from './evidence/document.ts';
+export { excusesOf, withinPurges } from './evidence/excuses.ts';
 export { EVIDENCE_REASONS, EvidenceFault, type EvidenceReason } from './evidence/fault.ts';
 export { findRenamed } from './evidence/find-renamed.ts';
 export { TrustForkFault } from './evidence/judging-bundle.ts';
@@ -71,7 +72,6 @@ export {
   type BundleVerdict,
   verifyBundle,
 } from './evidence/verify-bundle.ts';
-export { withinPurges } from './evidence/within-purges.ts';
 export { layoutZip, localHeader, type ZipLayout, type ZipPlace } from './evidence/zip-layout.ts';
 export { type ByteSource } from './evidence/zip-reader.ts';
 export { hkdfSha256, hmacSha256, type Sha256, sha256, sha256Hex } from './hash.ts';

@@ -29,6 +29,12 @@ const emit = async (input: string, profile = 'standard'): Promise<string> =>
 
 const verdictOf = (bytes: Uint8Array) => verifyBundle(inMemory(bytes), { now: service.clock() + 2000 });
 
+/** The verdict on the bundle of what was issued before a time, in milliseconds. */
+async function verdictUntil(end: number) {
+  const to = new Date(end).toISOString().replace(/\.\d+Z/, 'Z');
+  return verdictOf((await evidenceOf(service, tenant, { query: `?to=${to}` })).bytes);
+}
+
 describe.each(DATABASES)('the evidence room on %s', (database) => {
   it('gives a bundle that verifies, and whose manifest names every file', async () => {
     await start(database);
@@ -121,6 +127,50 @@ describe.each(DATABASES)('completeness on %s', (database) => {
     tenants.room = async (...of) => (await room(...of)).filter(({ id }) => id !== left);
     const { completeness } = await verdictOf((await evidenceOf(service, tenant)).bytes);
     expect(completeness).toMatchObject({ complete: false, faults: [{ kind: 'left_out', index: 4 }] });
+  });
+
+  it('of a period that is over is shown by the first head after it', async () => {
+    await start(database);
+    const midnight = Math.ceil((service.clock() + DAY / 2) / DAY) * DAY;
+    service.clock.advance(midnight - DAY / 2 - service.clock());
+    await emit('at noon');
+    await signDailyHeads(service.services);
+    const left = receiptIdOf(await emit('after the day’s head'));
+    service.clock.advance(DAY / 4);
+    await emit('in the evening');
+    service.clock.advance(DAY / 4 + 60_000);
+    await emit('on the next day');
+    await signDailyHeads(service.services);
+    await emit('after the next day’s head');
+    const verdict = async () => (await verdictUntil(midnight)).completeness;
+    expect(await verdict()).toMatchObject({
+      complete: true,
+      last: 4,
+      given: 3,
+      uncounted: 0,
+      absent: [{ index: 4, reason: 'after the period' }],
+    });
+    const { tenants } = service.services.store;
+    const room = tenants.room.bind(tenants);
+    tenants.room = async (...of) => (await room(...of)).filter(({ id }) => id !== left);
+    expect(await verdict()).toMatchObject({ complete: false, faults: [{ kind: 'left_out', index: 2 }] });
+  });
+
+  it('of a period that is over is shown by its last head where nothing was stored since', async () => {
+    await start(database);
+    await emit('at noon');
+    await signDailyHeads(service.services);
+    service.clock.advance(2 * DAY);
+    const { completeness } = await verdictUntil(service.clock() - DAY);
+    expect(completeness).toMatchObject({ complete: true, last: 1, given: 1, absent: [] });
+  });
+
+  it('is not shown for a period before the stream was opened', async () => {
+    await start(database);
+    await emit('the first');
+    await signDailyHeads(service.services);
+    const { completeness } = await verdictUntil(service.clock() - DAY);
+    expect(completeness).toBeNull();
   });
 
   it('names a receipt that the service adds to a bundle', async () => {

@@ -272,7 +272,7 @@ const withoutPq: Plugin = {
 
 /**
  * Removes the judges of the evidence behind bills and of payments, neither of which is in a bundle, and leaves to the second script the
- * search for a receipt or a file that is not in its place, what is said of one, corrections, and the limit of what counts as deleted.
+ * search for a receipt or a file that is not in its place, what is said of one, corrections, and why a receipt may be missing.
  */
 const withoutEvidence: Plugin = {
   name: 'without-evidence',
@@ -307,9 +307,9 @@ const withoutEvidence: Plugin = {
         "import { later } from './run.ts'; export const addedFault = (...given) => later().addedFault(...given); export const leftOut = (...given) => later().leftOut(...given);",
       resolveDir: fileURLToPath(new URL('later/', source)),
     }));
-    build.onLoad({ filter: /evidence[\\/]within-purges\.ts$/ }, () => ({
+    build.onLoad({ filter: /evidence[\\/]excuses\.ts$/ }, () => ({
       contents:
-        "import { later } from './run.ts'; export const withinPurges = (...given) => later().withinPurges(...given);",
+        "import { later } from './run.ts'; export const excusesOf = (...given) => later().excusesOf(...given); export const withinPurges = (...given) => later().withinPurges(...given);",
       resolveDir: fileURLToPath(new URL('later/', source)),
     }));
   },

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import {
+  type AbsentReceipt,
   type BundleProgress,
   type BundleVerdict,
   type ByteSource,
@@ -180,7 +181,7 @@ function completenessText({ completeness, manifest }: BundleVerdict): string {
   const { complete, first, last, since, at, absent, faults, uncounted } = completeness;
   if (!complete) return `no: ${faults.length} faults`;
   const count = last - first + 1;
-  const gone = absent.length === 0 ? '' : `, ${absent.length} of them as hashes alone`;
+  const gone = absent.length === 0 ? '' : `, ${absent.length} of them as hashes alone (${reasonsOf(absent)})`;
   const { to } = manifest.period;
   const more =
     uncounted > 0
@@ -189,6 +190,12 @@ function completenessText({ completeness, manifest }: BundleVerdict): string {
         ? `; no head counts what was issued from then until ${to}`
         : '';
   return `all ${count} receipts that the head of ${at} counts since ${first === 1 ? since : `number ${first}`}${gone}${more}`;
+}
+
+/** How many hashes are there alone for which reason. */
+function reasonsOf(absent: readonly AbsentReceipt[]): string {
+  const groups = Map.groupBy(absent, ({ reason }) => reason);
+  return [...groups].map(([reason, { length }]) => `${length} ${reason}`).join(', ');
 }
 
 /** Writes the proof that the root of a bundle contradicts itself. */

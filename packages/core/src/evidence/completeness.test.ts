@@ -134,6 +134,36 @@ describe('a bundle with heads', () => {
     await expect(judged(receipts.slice(2), stream)).rejects.toMatchObject({ reason: 'stream_invalid' });
   });
 
+  describe('whose last head is from after the period', () => {
+    const END = Date.UTC(2027, 2, 1) / 1000;
+    const after = [0, 1].map((index) => sha256Hex(utf8(`after ${index}`)));
+    const all = [...heads.slice(0, 3), [10, END + 60]] as [number, number][];
+    const judgedAfter = (given: readonly string[], ofHeads = all) =>
+      judged(given, { heads: ofHeads, first: 3, since: SINCE }, [...hashes, ...after]);
+
+    it('is complete with the hashes of what was issued after it, which are named', async () => {
+      const absent = [9, 10].map((index) => expect.objectContaining({ index, reason: 'after the period' }));
+      expect(await judgedAfter(receipts)).toMatchObject({ complete: true, last: 10, given: 6, absent });
+    });
+
+    it('is not complete without a receipt that a head within the period counts', async () => {
+      const verdict = await judgedAfter(receipts.slice(0, 3));
+      expect(verdict).toMatchObject({ complete: false, faults: [{ kind: 'left_out', index: 6 }] });
+      expect(verdict?.absent.map(({ index }) => index)).toEqual([7, 8, 9, 10]);
+    });
+
+    it('is not complete without a receipt that comes before another one of the period', async () => {
+      const verdict = await judgedAfter(receipts.filter((_, day) => day !== 4));
+      expect(verdict).toMatchObject({ complete: false, faults: [{ kind: 'left_out', index: 7 }] });
+    });
+
+    it('is not complete without its last receipt where the last head is from its last second', async () => {
+      const within = [...heads.slice(0, 3), [10, END - 1]] as [number, number][];
+      const verdict = await judgedAfter(receipts, within);
+      expect(verdict?.faults.map(({ index }) => index)).toEqual([9, 10]);
+    });
+  });
+
   it('is complete with a bill that was stored after the last head and compiled before', async () => {
     const bill = await billAt(issuer.receipt, FROM + 3 * DAY);
     const verdict = await judged([...receipts, bill], { heads, first: 3, since: SINCE });

@@ -1,21 +1,13 @@
 import { TallyError } from '../errors.ts';
 import type { Sha256 } from '../hash.ts';
-import { CLOCK_SKEW } from '../receipts/family.ts';
-import { KEPT } from '../receipts/profiles/terms.ts';
 import { readStreamHead, type StreamHead } from '../streams/head.ts';
 import { type GivenReceipt, judgeStream, type StreamVerdict } from '../streams/verify-stream.ts';
 import { secondsOf } from '../time.ts';
 import type { DocumentTrust, EvidenceManifest } from './document.ts';
+import { excusesOf, withinPurges } from './excuses.ts';
 import { EvidenceFault } from './fault.ts';
 import { linesOf, readObject } from './lines.ts';
 import { EVIDENCE_PATHS, hashesPath } from './parts.ts';
-import { withinPurges } from './within-purges.ts';
-
-/** Seconds for which every receipt stays in the room at least. */
-const ALWAYS_KEPT = Math.min(...KEPT.map(({ retentionDays }) => retentionDays)) * 86_400;
-
-/** Seconds after its time of issue within which a receipt is stored, by the clocks of any two processes. */
-const STORED_WITHIN = 2 * CLOCK_SKEW;
 
 /** Reads a bundle's heads and hashes, and judges by them whether its receipts are all that the heads count. */
 export class StreamCheck {
@@ -49,15 +41,9 @@ export class StreamCheck {
     if (first === undefined || last === undefined) return null;
     try {
       const from = this.#begin(first, last);
-      const verdict = judgeStream({
-        heads: this.#heads,
-        from,
-        hashes: this.#hashes,
-        given,
-        excuse: this.#excuses(from, given),
-        digest: this.#digest,
-      });
-      return withinPurges(verdict, this.#manifest, first, ALWAYS_KEPT);
+      const order = { heads: this.#heads, from, hashes: this.#hashes, given };
+      const excuse = excusesOf(this.#manifest, order);
+      return withinPurges(judgeStream({ ...order, excuse, digest: this.#digest }), this.#manifest, first);
     } catch (error) {
       throw asFault(error, EVIDENCE_PATHS.heads);
     }
@@ -111,33 +97,6 @@ export class StreamCheck {
       if (index !== this.#first + this.#hashes.length) throw fault(path, `${index} is not the next index`);
       this.#hashes.push(sha256);
     }
-  }
-
-  /**
-   * Why a receipt need not be in the bundle, by its place. What was stored by a time may have been issued before the period, or
-   * may have been deleted since. Later receipts may not be missing.
-   */
-  #excuses(from: number, given: readonly GivenReceipt[]): (index: number) => string | null {
-    const issued = new Map(given.map(({ sha256, issuedAt }) => [sha256, issuedAt]));
-    const times = this.#hashes.map((hash) => issued.get(hash) ?? 0);
-    const { period, issued_at } = this.#manifest;
-    const before = this.#countAt(secondsOf(period.from) + CLOCK_SKEW, from, times);
-    const deleted = this.#countAt(secondsOf(issued_at) - ALWAYS_KEPT, from, times);
-    return (index) => (index <= before ? 'before the period' : index <= deleted ? 'deleted' : null);
-  }
-
-  /**
-   * How many receipts may have been stored by a time (Unix seconds): those that the first head from then on counts. That head may be
-   * a day younger, so no receipt counts that follows one which was issued after that time.
-   * @param times when each receipt after the first `from` was issued; 0 where that is not known
-   */
-  #countAt(second: number, from: number, times: readonly number[]): number {
-    const [first] = this.#heads;
-    if (first === undefined || secondsOf(first.since) >= second) return 0;
-    const next = this.#heads.find(({ at }) => secondsOf(at) >= second);
-    const counted = (next ?? this.#heads.at(-1))?.count ?? 0;
-    const later = times.findIndex((time) => time >= second + STORED_WITHIN);
-    return later < 0 ? counted : Math.min(counted, from + later);
   }
 }
 

@@ -15,7 +15,7 @@ export interface HashRange {
 
 /** The part of a tenant's stream that belongs to a period. */
 export interface RoomStream {
-  /** JCS texts, from the head before the period to the last one within it. */
+  /** JCS texts, from the head before the period to the first one after it, or to the last one within it where there is none. */
   readonly heads: readonly string[];
   readonly range: HashRange;
 }
@@ -26,8 +26,9 @@ const PAGE = 1_000;
 const SKEW = 300;
 
 /**
- * The last head within a period. For a period up to now it is signed now, before the period ends, so that the bundle has
- * everything that it counts. Null where the tenant has no stream, or the service no key for heads.
+ * The head up to which a bundle proves a period. For a period up to now it is signed now, before the period ends, so that the bundle
+ * has everything that it counts. For one that is over it is the first head after it, which counts everything in it, or the last
+ * one if the stream has not grown since. Null where the tenant had no stream then, or the service has no key for heads.
  */
 export async function newestHead(
   services: HeadServices,
@@ -35,11 +36,15 @@ export async function newestHead(
   { to }: RequestedPeriod,
 ): Promise<StreamHeadRow | null> {
   const { store, issuer, clock } = services;
-  const stream = tenantAccount(tenant);
-  const isOver = to !== null && to <= Math.floor(clock() / 1000);
-  if (isOver) return store.streams.headBefore(stream, to - 1, Number.MAX_SAFE_INTEGER);
-  if (!signsHeads(issuer) || (await store.streams.get(stream)) === null) return null;
-  return signHead(services, stream);
+  const id = tenantAccount(tenant);
+  const stream = await store.streams.get(id);
+  if (stream === null) return null;
+  if (to !== null && to <= Math.floor(clock() / 1000)) {
+    const within = await store.streams.headBefore(id, to - 1, Number.MAX_SAFE_INTEGER);
+    const [after] = await store.streams.heads(id, within?.sequence ?? 0, 1);
+    return stream.since < to ? (after ?? within) : null;
+  }
+  return signsHeads(issuer) ? signHead(services, id) : null;
 }
 
 /** The heads and hashes of a window; null where there is no head in it. */

@@ -3,6 +3,7 @@ import {
   assessPq,
   CorrectionsCheck,
   changeFault,
+  excusesOf,
   findRenamed,
   leftOut,
   withinPurges,
@@ -15,7 +16,7 @@ import type { Later } from './main.ts';
 
 /**
  * The second script of the page of evidence: the judge of ML-DSA signatures, what looks for a receipt or a file that is not in its place,
- * witness policies, corrections, dropped files, the limit of what counts as deleted, and what draws the contents of a bundle that was verified.
+ * witness policies, corrections, dropped files, why a receipt may be missing, and what draws the contents of a bundle that was verified.
  */
 const made = {
   addedFault,
@@ -29,6 +30,7 @@ const made = {
   placeOf,
   refusesLarge,
   takeDropped,
+  excusesOf,
   withinPurges,
 };
 export type EvidenceLater = typeof made;
