@@ -35,6 +35,9 @@ import { payer } from './payer.ts';
 /** The TypeScript SDK beside the OpenAPI document of a running service. `TALLY_WRITE_SDK_TYPES=1` writes the SDK's types. */
 const TYPES = new URL('../packages/sdk/src/methods/documents.ts', import.meta.url);
 
+const EVIDENCE = new URL('../spec/vectors/attestation/nvidia.json', import.meta.url);
+const ATTESTATION = 'nvidia:sha256:cea50a20d2261b339c3090c889c9af37b0f5ce8f58f74420d5a971b93e3a8f96';
+
 /** Operations that no method calls, with the reason. */
 const WITHOUT_METHOD: Readonly<Record<string, string>> = {
   ...because('An MCP client calls it.', ['callMcp', 'endMcpSession']),
@@ -143,6 +146,8 @@ beforeAll(async () => {
       TALLY_X402_WAIT_SECONDS: '5',
       TALLY_ANCHOR_PERIOD_SECONDS: '1',
       TALLY_KEEP_CONTENT_DAYS: '1',
+      TALLY_HARDWARE_ATTESTATION: ATTESTATION,
+      TALLY_ATTESTATION_DIR: fileURLToPath(new URL('.', EVIDENCE)),
     },
   });
   const url = await service.listen();
@@ -294,6 +299,14 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
     const proof = await client.getAnchorProof(anchor_ref);
     expect(proof).toMatch(/^c2sp\.org\/tlog-proof@v1\n/);
     expect(await client.getAnchorProof(HASH)).toMatch(/^c2sp\.org\/tlog-proof@v1\n/);
+  },
+  getAttestation: async ({ client }) => {
+    const { receipt } = await client.mintFree({ input: 'x', purpose: 'p' });
+    const { attestation } = receipt.hardware;
+    expect(attestation).toBe(ATTESTATION);
+    expect(Buffer.from(await client.getAttestation(ATTESTATION)).equals(readFileSync(EVIDENCE))).toBe(true);
+    const twisted = ATTESTATION.replace('cea5', 'cea6');
+    await expect(client.getAttestation(twisted)).rejects.toMatchObject({ code: 'not_found' });
   },
   getReceipt: ({ client, receipt }) => client.getReceipt(receipt.receipt_id),
   correctReceipt: async ({ client }) => {

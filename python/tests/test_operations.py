@@ -157,6 +157,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]
     data = tmp_path_factory.mktemp("operations")
     settings = {
         "TALLY_PAYMENTS": "x402",
+        "TALLY_HARDWARE_ATTESTATION": ATTESTATION,
+        "TALLY_ATTESTATION_DIR": str(EVIDENCE.parent),
         "TALLY_ANCHOR_PERIOD_SECONDS": "1",
         "TALLY_KEEP_CONTENT_DAYS": "1",
     }
@@ -255,6 +257,8 @@ def given(
 
 
 HASH = hashlib.sha256(b"a file").hexdigest()
+EVIDENCE = ROOT / "spec" / "vectors" / "attestation" / "nvidia.json"
+ATTESTATION = "nvidia:sha256:cea50a20d2261b339c3090c889c9af37b0f5ce8f58f74420d5a971b93e3a8f96"
 CHAT: Any = {"messages": [{"role": "user", "content": "Who holds the stock?"}]}
 BILL = build_bill(
     salt=new_salt(),
@@ -317,6 +321,15 @@ def cose_receipt(given: Given) -> None:
     receipt = given.client.get_cose_receipt(HASH)
     # A COSE_Sign1 with its tag, an array of four.
     assert receipt[:2] == b"\xd2\x84"
+
+
+def attestation(given: Given) -> None:
+    named = json.loads(given.client.mint_free("x", "p").text)["hardware"]["attestation"]
+    assert named == ATTESTATION
+    assert given.client.get_attestation(named) == EVIDENCE.read_bytes()
+    with pytest.raises(TallyError) as caught:
+        given.client.get_attestation("tdx:sha256:abc")
+    assert (caught.value.code, caught.value.field) == ("invalid_field", "attestation")
 
 
 def corrected(given: Given) -> None:
@@ -557,6 +570,7 @@ CALLS: dict[str, Callable[[Given], object]] = {
     "wait_for_anchor": lambda given: given.client.wait_for_anchor(HASH),
     "get_anchor_proof": anchor_proof,
     "get_cose_receipt": cose_receipt,
+    "get_attestation": attestation,
     "get_receipt": lambda given: given.client.get_receipt(json.loads(given.receipt)["receipt_id"]),
     "correct_receipt": corrected,
     "get_corrections": lambda given: given.client.get_corrections(

@@ -40,6 +40,7 @@ import { type WebhookMethods, webhookMethods } from './methods/webhooks.ts';
 import { type CorrectionMethods, correctionMethods } from './receipts/corrections.ts';
 import type { EnvelopeReceipt, StoredReceipt } from './receipts/documents.ts';
 import { type EmitParams, emit } from './receipts/emit.ts';
+import { getAttestation } from './receipts/get-attestation.ts';
 import { getReceipt } from './receipts/get-receipt.ts';
 import { type IssuedByIssuer, type IssueParams, issue, issueAnchored } from './receipts/issue.ts';
 import type { Issued } from './receipts/issued.ts';
@@ -96,6 +97,8 @@ export interface Client
   /** The proof of a hash as a COSE Receipt (RFC 9942). */
   getCoseReceipt(refOrHash: HashOrReceipt, call?: CallOptions): Promise<Uint8Array>;
   waitForAnchor(refOrHash: HashOrReceipt, options?: WaitOptions): Promise<AnchoredResult>;
+  /** The evidence of hardware that a receipt names in `hardware.attestation`. */
+  getAttestation(attestation: string, call?: CallOptions): Promise<Uint8Array>;
   getReceipt(receiptId: string, call?: CallOptions): Promise<Issued<StoredReceipt>>;
   /** Has the service verify a receipt, by its own trust; `verifyReceipt` needs no network. */
   verify(receipt: ReceiptInput, options?: RemoteVerifyOptions): Promise<Verification>;
@@ -152,6 +155,7 @@ export function createClient({ trust = memoryTrustStore(), ...options }: ClientO
     getAnchorProof: (refOrHash, call) => getAnchorProof(transport, refOrHash, call),
     getCoseReceipt: (refOrHash, call) => getCoseReceipt(transport, refOrHash, call),
     waitForAnchor: (refOrHash, waitOptions) => waitForAnchor(transport, refOrHash, waitOptions),
+    getAttestation: (attestation, call) => getAttestation(transport, attestation, call),
     getReceipt: (receiptId, call) => getReceipt(transport, receiptId, call),
     verify: (receipt, verifyOptions) => verify(transport, receipt, verifyOptions),
     verifyMany: (receipts, call) => verifyMany(transport, receipts, call),

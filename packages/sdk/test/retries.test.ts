@@ -221,6 +221,7 @@ describe('arguments', () => {
   test.each<[string, (client: Client) => Promise<unknown>]>([
     ['receiptId', (client) => client.getReceipt('\ud800')],
     ['receiptId', (client) => client.getCorrections('\ud800')],
+    ['attestation', (client) => client.getAttestation('tdx:sha256:abc')],
     ['anchorRef', (client) => client.getAnchor('urn:anchor:\ud800')],
     ['anchorRef', (client) => client.getAnchorProof('urn:anchor:\ud800')],
     ['anchorRef', (client) => client.getCoseReceipt('urn:anchor:\ud800')],

@@ -125,6 +125,15 @@ class AsyncReceiptMethods(AsyncSender):
         )
         return await self._send(call)
 
+    async def get_attestation(self, attestation: str) -> bytes:
+        """Reads the evidence of hardware that a receipt names in ``hardware.attestation``.
+
+        Give that value, or its 64 hex characters alone. The SHA-256 of the evidence is checked:
+        raises ``attestation_invalid`` if the service sends something else. Needs no key.
+        ``tally attest verify`` judges the evidence.
+        """
+        return await self._send(receipts.get_attestation(self._service, attestation))
+
     async def get_receipt(self, receipt_id: str) -> Issued[StoredReceipt]:
         """Reads a receipt that the service keeps, with its exact text."""
         return await self._send(receipts.get_receipt(self._service, receipt_id))

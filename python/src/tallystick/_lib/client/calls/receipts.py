@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
@@ -10,6 +12,7 @@ import httpx
 
 from ....documents import Corrections, Pricing, Recommendation
 from ...canonical import canonical_bytes, copy_json
+from ...errors import TallyError
 from ...json_types import Document, JsonLike, JsonObject, JsonValue
 from ...metering import EvidenceClass, EvidenceCounts, IssuedBill, MeteringBill
 from ...receipts.documents import EnvelopeReceipt
@@ -25,6 +28,7 @@ from ..wire import (
     Call,
     Leaves,
     bill_lines,
+    content_in,
     json_in,
     not_understood,
     object_in,
@@ -72,6 +76,24 @@ def meter(
         return service.post(path, {**billed, "evidence": list(evidence)}, _bill_in, key=key)
     lines, content_type = bill_lines(billed, evidence), "application/x-ndjson"
     return service.send(path, lines, _bill_in, key=key, content_type=content_type)
+
+
+def get_attestation(service: Service, attestation: str) -> Call[bytes]:
+    found = re.fullmatch(r"(?:[a-z0-9._-]+:sha256:)?([0-9a-f]{64})", attestation)
+    if found is None:
+        message = "An attestation is <type>:sha256:<64 hex characters>."
+        raise TallyError("invalid_field", message, field="attestation")
+    read = partial(_evidence_in, sha256=found[1])
+    path = f"/v1/attestations/{found[1]}"
+    return service.get(path, read, accept="application/octet-stream")
+
+
+def _evidence_in(response: httpx.Response, sha256: str) -> bytes:
+    evidence = content_in(response)
+    if hashlib.sha256(evidence).hexdigest() != sha256:
+        message = "The service answered with evidence of another SHA-256."
+        raise TallyError("attestation_invalid", message)
+    return evidence
 
 
 def get_receipt(service: Service, receipt_id: str) -> Call[Issued[StoredReceipt]]:
