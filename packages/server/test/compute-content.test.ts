@@ -145,12 +145,14 @@ describe.each(DATABASES)('what callers have kept on %s', (database) => {
   });
 
   it('costs the settlement nothing: a call is answered and billed while nothing can be kept', async () => {
-    const { contents } = routed.service.services.store;
-    const refused = vi.spyOn(contents, 'put').mockRejectedValue(new Error('a row that cannot be'));
+    const fault = new Error('a row that cannot be');
+    const refused = routed.service.processes.map(({ store: { contents } }) =>
+      vi.spyOn(contents, 'put').mockRejectedValue(fault),
+    );
     const reply = await routed.chat(KEEP, owner);
     expect(svcOf(reply).billing.charge).toBeDefined();
     expectNotKept(await read(idOf(reply)));
-    refused.mockRestore();
+    for (const spy of refused) spy.mockRestore();
     const { text } = await routed.service.get('/metrics');
     expect(text).toMatch(/^compute_contents_unkept_total 1$/m);
     await routed.expectBalanced();
@@ -159,7 +161,7 @@ describe.each(DATABASES)('what callers have kept on %s', (database) => {
   it('is not stored in the clear, and opens under no other key or owner', async () => {
     const id = idOf(await routed.chat(KEEP, owner));
     const { store, compute, issuer, clock } = routed.service.services;
-    await compute.listed();
+    await routed.service.listed();
     const { apiKeySecret } = withApiKeySecret(issuer.keyring);
     const now = clock();
     const other = await createApiKey(store, apiKeySecret, { tier: 'pro', label: null, now });

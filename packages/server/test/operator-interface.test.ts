@@ -4,7 +4,7 @@ import { OperatorKeyWatch, revokeOperatorKey } from '../../callers/src/operator-
 import { findModels } from '../src/status/models.ts';
 import { MODEL, type Routed, startRouted } from './compute.ts';
 import { newOperator, type TestOperator } from './operator-key.ts';
-import { apiKey, DATABASES, expectProblem, type TestService } from './service.ts';
+import { ALONE, apiKey, DATABASES, expectProblem, type TestService } from './service.ts';
 import { newTenant } from './tenant.ts';
 
 const OVERVIEW = '/v1/operator/overview';
@@ -93,7 +93,8 @@ describe('who may not get in', () => {
   });
 });
 
-describe.each(DATABASES)('the operator, at two services on one database, %s', (database) => {
+// It looks at each of the two processes.
+describe.runIf(ALONE).each(DATABASES)('the operator, at two services on one database, %s', (database) => {
   let one: Routed;
   let other: Routed;
   let headers: TestOperator['headers'];

@@ -12,11 +12,15 @@ import { withApiKeySecret } from '../../issuers/src/keyring.ts';
 import { createApp } from '../src/app/app.ts';
 import { listen } from '../src/app/listen.ts';
 import { openServices } from '../src/app/services.ts';
+import { summed } from '../src/app/workers/summed-metrics.ts';
 import { type Config, readConfig } from '../src/config/config.ts';
 import type { Services } from '../src/services.ts';
 import { BALANCED, BALANCER, startBalancer } from './balancer.ts';
 import { startPostgres, type TestPostgres } from './postgres.ts';
 import { serverFolder } from './server-folders.ts';
+
+/** Whether one process serves, and nothing is between it and its clients. */
+export const ALONE = BALANCER === undefined;
 
 /** The adapters that behaviour which touches the store is tested on. */
 export const DATABASES = ['sqlite', 'postgres'] as const;
@@ -193,11 +197,19 @@ interface Opened {
 }
 
 async function openAll(config: Config, clock: TestClock): Promise<Opened[]> {
+  const opened: Opened[] = [];
+  // As where several workers share a port, /metrics tells what all have counted, whichever answers.
+  const exposition = async (): Promise<string> => {
+    await Promise.all(opened.map(({ services }) => services.measure()));
+    return summed(
+      await Promise.all(opened.map(({ services }) => services.metrics.registry.getMetricsAsJSON())),
+    );
+  };
   const open = async (own: Config): Promise<Opened> => {
     const services = await openServices(own, clock);
-    return { services, app: createApp(services) };
+    return { services, app: createApp(services, BALANCER === undefined ? {} : { exposition }) };
   };
-  const opened = [await open(config)];
+  opened.push(await open(config));
   if (BALANCER === undefined) return opened;
   const { dataDir, chain } = config;
   const rpcUrl = chain.devnet
