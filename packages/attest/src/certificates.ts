@@ -14,14 +14,18 @@ export function certificatesOf(pem: string): X509Certificate[] {
 
 /** @param encoded PEM, or DER @throws attestation_invalid */
 export function certificateOf(encoded: string | Uint8Array): X509Certificate {
+  let certificate: X509Certificate;
   try {
-    const certificate = new X509Certificate(encoded);
-    // It is decoded when it is asked for, and throws where it is no key.
+    certificate = new X509Certificate(encoded);
+    // The key is decoded when it is asked for, and throws where it is no key.
     void certificate.publicKey;
-    return certificate;
   } catch (cause) {
     throw malformed('A certificate in the evidence is not X.509.', cause);
   }
+  // Node decodes a time that is none to a text that is no date.
+  if (!(Date.parse(certificate.validFrom) <= Date.parse(certificate.validTo)))
+    throw malformed('A certificate in the evidence is never valid.');
+  return certificate;
 }
 
 /** The last certificate that was reached from the leaf, and what is wrong with the way to it. */
@@ -69,9 +73,9 @@ function fingerprintOf({ fingerprint256 }: X509Certificate): string {
   return fingerprint256.replaceAll(':', '').toLowerCase();
 }
 
-/** The common name of a certificate's subject, or all of the subject. */
-export function nameOf({ subject }: X509Certificate): string {
-  return /^CN=(.+)$/m.exec(subject)?.[1] ?? subject.replaceAll('\n', ', ');
+/** The common name of a certificate's subject, or all of the subject. A subject that is empty is undefined in Node. */
+export function nameOf({ subject }: { readonly subject: string | undefined }): string {
+  return /^CN=(.+)$/m.exec(subject ?? '')?.[1] ?? subject?.replaceAll('\n', ', ') ?? 'nobody';
 }
 
 function isoOf(date: string): string {

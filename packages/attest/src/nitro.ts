@@ -34,7 +34,7 @@ export function readDocument(bytes: Buffer): Evidence {
   const [pcrs, timestamp, certificate, bundle] = ['pcrs', 'timestamp', 'certificate', 'cabundle'].map(claim);
   if (
     !(pcrs instanceof Map) ||
-    !Number.isSafeInteger(timestamp) ||
+    !isTime(timestamp) ||
     !isBytes(certificate) ||
     !Array.isArray(bundle) ||
     !bundle.every(isBytes)
@@ -53,7 +53,7 @@ export function readDocument(bytes: Buffer): Evidence {
       reportData: isBytes(given) && given.length > 0 ? Buffer.from(given).toString('hex') : null,
       // An enclave in debug mode measures nothing.
       debug: [0, 1, 2].every((index) => register(index)?.every((byte) => byte === 0) !== false),
-      time: timestamp as number,
+      time: timestamp,
     },
     leaf,
     others: bundle.map((one) => certificateOf(one)),
@@ -76,6 +76,11 @@ function decoded(bytes: Uint8Array): unknown {
   } catch (cause) {
     throw malformed('The document is not CBOR.', cause);
   }
+}
+
+/** Whether it is a whole number of milliseconds that a date can have (ECMA-262, section 21.4.1.1). */
+function isTime(value: unknown): value is number {
+  return Number.isInteger(value) && Math.abs(value as number) <= 8.64e15;
 }
 
 function isBytes(value: unknown): value is Uint8Array {

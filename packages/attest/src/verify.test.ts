@@ -240,6 +240,14 @@ describe('what is no evidence', () => {
     },
   );
 
+  test('a document of Nitro whose time is after the last date there is', () => {
+    const bytes = Buffer.from(read('nitro-debug.bin'));
+    const time = bytes.indexOf('timestamp') + 'timestamp'.length;
+    expect(bytes[time]).toBe(0x1b);
+    bytes.writeBigUInt64BE(BigInt(Number.MAX_SAFE_INTEGER), time + 1);
+    expect(faultsOf(bytes)).toEqual(['attestation_invalid']);
+  });
+
   it('never fails otherwise, whatever the bytes', () => {
     const files = ['sev-snp.bin', 'tdx.bin', 'nitro-debug.bin', 'nvidia.json'];
     const contents = new Map(files.map((file) => [file, read(file)]));
