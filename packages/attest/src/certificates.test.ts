@@ -1,6 +1,9 @@
 import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
-import { certificateOf, nameOf } from './certificates.ts';
+import { certificateOf, certificatesOf, follow, nameOf } from './certificates.ts';
+import { AMD_ROOTS } from './sev-snp.ts';
+import { INTEL_ROOTS } from './tdx.ts';
 
 /** A certificate of no vendor: P-256, signed by itself. Its subject is empty. */
 const NAMELESS = `-----BEGIN CERTIFICATE-----
@@ -26,5 +29,18 @@ describe('a certificate', () => {
 
   it('without a name is nobody’s', () => {
     expect(nameOf(certificateOf(NAMELESS))).toBe('nobody');
+  });
+});
+
+describe('the way from a leaf to a root', () => {
+  const AT = Date.parse('2026-06-01T00:00:00Z');
+  test.each([
+    ['sev-snp.bin', AMD_ROOTS],
+    ['tdx.bin', INTEL_ROOTS],
+  ])('%s: only its last certificate vouches for evidence', (file, roots) => {
+    const evidence = readFileSync(new URL(`../../../spec/vectors/attestation/${file}`, import.meta.url));
+    const certificates = certificatesOf(evidence.toString('latin1'));
+    const faults = certificates.map((one) => follow(one, certificates, roots, AT).fault);
+    expect(faults).toEqual([null, expect.stringMatching(/authority/), expect.stringMatching(/authority/)]);
   });
 });

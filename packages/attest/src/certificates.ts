@@ -37,7 +37,7 @@ export interface Chain {
 
 /**
  * Follows the certificates from the leaf to one of the roots (RFC 5280, section 6): each signed by the next, valid at the time, and
- * allowed to sign certificates. Revocation lists are not looked at.
+ * allowed to sign certificates, but for the leaf, which must not be. Revocation lists are not looked at.
  * @param roots SHA-256 of the certificates that are trusted, in hex
  * @param at Unix milliseconds
  */
@@ -54,6 +54,7 @@ export function follow(
       return fault(
         `was valid from ${isoOf(end.validFrom)} to ${isoOf(end.validTo)}, not at ${isoOf(new Date(at).toISOString())}.`,
       );
+    if (below === 0 && end.ca) return fault('is of an authority, and vouches for certificates only.');
     if (below > 0 && !end.ca) return fault('may not sign others.');
     // The leaf is below all; it does not count among the certificates in between.
     if (below > 0 && pathLengthOf(end) < below - 1) return fault('allows fewer certificates below it.');
