@@ -25,6 +25,9 @@ const OID = {
   chip: '1.3.6.1.4.1.3704.1.4',
 } as const;
 
+/** Common names of the keys of a chip and of a cloud, by SIGNING_KEY of the report (SEV-SNP ABI, table 23). */
+const SIGNERS: readonly string[] = ['SEV-VCEK', 'SEV-VLEK'];
+
 /** Whether bytes begin as a report does: a version from 2, and a signature by ECDSA P-384 with SHA-384. */
 export function looksLikeReport(bytes: Buffer): boolean {
   if (bytes.length < REPORT) return false;
@@ -40,12 +43,13 @@ export function looksLikeReport(bytes: Buffer): boolean {
 export function readReport(bytes: Buffer): Evidence {
   const report = bytes.subarray(0, REPORT);
   const certificates = certificatesAfter(bytes.subarray(REPORT));
-  const leaf = certificates.find((one) => /^SEV-V[CL]EK$/.test(nameOf(one)));
+  const signer = SIGNERS[(report.readUInt32LE(0x48) >> 2) & 7];
+  if (signer === undefined) throw malformed('The report is signed by no key.');
+  const leaf = certificates.find((one) => nameOf(one) === signer);
   if (leaf === undefined)
     throw malformed(
-      'The report is followed by no certificate of its chip. Append the VCEK or VLEK, the ASK and the ARK, as PEM.',
+      `The report is followed by no certificate of its key, ${signer}. Append the VCEK or VLEK, the ASK and the ARK, as PEM.`,
     );
-  const number = (at: number): Buffer => Buffer.from(report.subarray(at, at + 48)).reverse();
   return {
     type: 'sev-snp',
     statement: {
@@ -62,13 +66,22 @@ export function readReport(bytes: Buffer): Evidence {
         key: leaf.publicKey,
         algorithm: 'sha384',
         message: report.subarray(0, SIGNED),
-        // r and s are little-endian, in 72 bytes each.
-        signature: Buffer.concat([number(SIGNED), number(SIGNED + 72)]),
+        signature: signatureOf(report.subarray(SIGNED)),
       },
     ],
     rules: [sameFirmware(report, leaf), ...sameChip(report, leaf)],
   };
 }
+
+/** r and s are little-endian, in 72 bytes each, and zeros follow. @throws attestation_invalid for more than P-384 has */
+function signatureOf(field: Buffer): Buffer {
+  const [r, s, rest] = [field.subarray(0, 72), field.subarray(72, 144), field.subarray(144)];
+  if ([r.subarray(48), s.subarray(48), rest].some((zeros) => !isZero(zeros)))
+    throw malformed('The signature of the report is none of P-384.');
+  return Buffer.concat([r, s].map((number) => Buffer.from(number.subarray(0, 48)).reverse()));
+}
+
+const isZero = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
 
 function certificatesAfter(rest: Buffer): X509Certificate[] {
   const pem = rest.toString('latin1');
@@ -108,12 +121,11 @@ function sameFirmware(report: Buffer, leaf: X509Certificate): VendorRule {
   };
 }
 
-/** A VCEK is of one chip, which the report names unless the owner of the machine masks it. */
+/** A VCEK is of one chip, which the report names unless the owner of the machine masks it with zeros (MASK_CHIP_ID). */
 function sameChip(report: Buffer, leaf: X509Certificate): VendorRule[] {
-  const masked = (report.readUInt8(0x48) & 0x02) !== 0;
-  if (nameOf(leaf) !== 'SEV-VCEK' || masked) return [];
-  const chip = extensionOf(leaf, OID.chip);
   const stated = report.subarray(0x1a0, 0x1e0);
+  if (nameOf(leaf) !== 'SEV-VCEK' || isZero(stated)) return [];
+  const chip = extensionOf(leaf, OID.chip);
   const holds = chip !== null && chip.length >= 8 && stated.subarray(0, chip.length).equals(chip);
   return [{ holds, detail: `The chip of the report is ${holds ? '' : 'not '}that of the certificate.` }];
 }

@@ -83,7 +83,7 @@ describe('what was changed is not genuine', () => {
   // The bytes that are signed, or that must match what is signed, and the signatures.
   const ranges = [
     ['sev-snp.bin', 0x00, 0x2a0, 1],
-    ['sev-snp.bin', 0x2a0, 0x2d0, 1],
+    ['sev-snp.bin', 0x2a0, 0x4a0, 1],
     ['tdx.bin', 0, 632, 1],
     ['tdx.bin', 636, 1218, 1],
     ['nitro-debug.bin', 0, 4396, 13],
@@ -140,6 +140,25 @@ describe('the rules of a vendor', () => {
     const bytes = Buffer.from(read(file));
     bytes[at] = (bytes[at] ?? 0) | bit;
     expect(broken(bytes)).toEqual(['signature', 'debug']);
+  });
+
+  test('a chip may be masked by zeros, and by no bit of the report', () => {
+    const bytes = Buffer.from(read('sev-snp.bin'));
+    bytes.fill(0, 0x1a0, 0x1e0);
+    expect(broken(bytes)).toEqual(['signature']);
+    bytes[0x1a0] = 1;
+    bytes[0x48] = (bytes[0x48] ?? 0) | 0x02;
+    expect(broken(bytes)).toEqual(['signature', 'vendor_rules']);
+  });
+
+  test.each([
+    [1, /followed by no certificate of its key, SEV-VLEK/],
+    [2, /signed by no key/],
+    [7, /signed by no key/],
+  ])('a report that names key %i needs its certificate', (signer, message) => {
+    const bytes = Buffer.from(read('sev-snp.bin'));
+    bytes[0x48] = signer << 2;
+    expect(() => judge(bytes)).toThrow(message);
   });
 
   test('a quoting enclave in debug mode is not Intel’s', () => {
