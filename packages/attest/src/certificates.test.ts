@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
-import { certificateOf, certificatesOf, follow, nameOf } from './certificates.ts';
+import { certificateOf, certificatesIn, follow, nameOf } from './certificates.ts';
 import { AMD_ROOTS } from './sev-snp.ts';
 import { INTEL_ROOTS } from './tdx.ts';
 
@@ -39,7 +39,7 @@ describe('the way from a leaf to a root', () => {
     ['tdx.bin', INTEL_ROOTS],
   ])('%s: only its last certificate vouches for evidence', (file, roots) => {
     const evidence = readFileSync(new URL(`../../../spec/vectors/attestation/${file}`, import.meta.url));
-    const certificates = certificatesOf(evidence.toString('latin1'));
+    const certificates = certificatesIn(evidence.toString('latin1'));
     const faults = certificates.map((one) => follow(one, certificates, roots, AT).fault);
     expect(faults).toEqual([null, expect.stringMatching(/authority/), expect.stringMatching(/authority/)]);
   });

@@ -5,11 +5,21 @@ import { malformed } from './evidence.ts';
 /** More certificates than any vendor's chain has. */
 const MAX_CHAIN = 10;
 
+/** More certificates than any evidence of one machine has. */
+const MAX_CERTIFICATES = 20;
+
 const PEM = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
 /** The certificates in a text of PEM, in their order. @throws attestation_invalid */
-export function certificatesOf(pem: string): X509Certificate[] {
-  return (pem.match(PEM) ?? []).map((one) => certificateOf(one));
+export function certificatesIn(pem: string): X509Certificate[] {
+  return certificatesOf(pem.match(PEM) ?? []);
+}
+
+/** @param encoded PEM, or DER, each @throws attestation_invalid also for too many */
+export function certificatesOf(encoded: readonly (string | Uint8Array)[]): X509Certificate[] {
+  if (encoded.length > MAX_CERTIFICATES)
+    throw malformed(`The evidence of one machine has at most ${MAX_CERTIFICATES} certificates here.`);
+  return encoded.map((one) => certificateOf(one));
 }
 
 /** @param encoded PEM, or DER @throws attestation_invalid */

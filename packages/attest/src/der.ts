@@ -11,7 +11,8 @@ const OBJECT_IDENTIFIER = 0x06;
 const OCTET_STRING = 0x04;
 const BOOLEAN = 0x01;
 const INTEGER = 0x02;
-/** `[3] EXPLICIT Extensions` of a certificate (RFC 5280, section 4.1). */
+/** `[0] EXPLICIT Version` and `[3] EXPLICIT Extensions` of a certificate (RFC 5280, section 4.1). */
+const VERSION = 0xa0;
 const EXTENSIONS = 0xa3;
 
 /** The items of a text of DER, one after the other. What is no DER ends the list. */
@@ -30,6 +31,14 @@ function itemsOf(bytes: Buffer): Item[] {
     at = start + length;
   }
   return items;
+}
+
+/** Whether bytes begin as a certificate of version 3 does, as all certificates with extensions are; a revocation list has no such version. */
+export function isCertificate(bytes: Buffer): boolean {
+  const [certificate] = itemsOf(bytes);
+  const [toBeSigned] = itemsOf(certificate?.contents ?? Buffer.alloc(0));
+  const [version] = itemsOf(toBeSigned?.contents ?? Buffer.alloc(0));
+  return version?.tag === VERSION;
 }
 
 /** The value of a certificate's extension, without the OCTET STRING about it; null if the certificate has none. */

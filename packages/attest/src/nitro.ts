@@ -1,6 +1,6 @@
 import { encodeCbor } from '@tallystick/core/cose';
 import { decode } from 'cborg';
-import { certificateOf } from './certificates.ts';
+import { certificateOf, certificatesOf } from './certificates.ts';
 import { type Evidence, malformed } from './evidence.ts';
 
 /** The root of AWS Nitro Enclaves, AWS_NitroEnclaves_Root-G1. */
@@ -56,7 +56,7 @@ export function readDocument(bytes: Buffer): Evidence {
       time: timestamp,
     },
     leaf,
-    others: bundle.map((one) => certificateOf(one)),
+    others: certificatesOf(bundle),
     signatures: [
       {
         what: 'the document',

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson } from '@tallystick/core';
-import { certificatesOf } from './certificates.ts';
+import { certificatesIn } from './certificates.ts';
 import { extensionOf } from './der.ts';
 import { type Evidence, malformed, type VendorRule } from './evidence.ts';
 
@@ -46,7 +46,7 @@ function readDevice(device: JsonObject): Evidence {
     if (typeof value !== 'string') throw malformed(`A device has no ${name} in base64.`);
     return Buffer.from(value, 'base64');
   }) as [Buffer, Buffer];
-  const [leaf, ...others] = certificatesOf(pem.toString('latin1'));
+  const [leaf, ...others] = certificatesIn(pem.toString('latin1'));
   if (leaf === undefined) throw malformed('A device has no certificate.');
   if (
     report.length < RECORD + SIGNATURE ||

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import { certificateOf, certificatesOf, nameOf } from './certificates.ts';
-import { contentsOf, extensionOf, integerOf } from './der.ts';
+import { certificatesIn, certificatesOf, nameOf } from './certificates.ts';
+import { contentsOf, extensionOf, integerOf, isCertificate } from './der.ts';
 import { type Evidence, malformed, type VendorRule } from './evidence.ts';
 
 /** Bytes of a report, and of the part that is signed (SEV-SNP ABI, table 23). */
@@ -85,15 +85,17 @@ const isZero = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
 
 function certificatesAfter(rest: Buffer): X509Certificate[] {
   const pem = rest.toString('latin1');
-  if (pem.includes('-----BEGIN CERTIFICATE-----')) return certificatesOf(pem);
-  const certificates: X509Certificate[] = [];
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return certificatesIn(pem);
+  const certificates: Buffer[] = [];
   // Entries of 24 bytes (a GUID, an offset, a length) end at one that is zero.
   for (let at = 0; at + 24 <= rest.length; at += 24) {
     const [offset, length] = [rest.readUInt32LE(at + 16), rest.readUInt32LE(at + 20)];
     if (length === 0 || offset + length > rest.length) break;
-    certificates.push(certificateOf(rest.subarray(offset, offset + length)));
+    const entry = rest.subarray(offset, offset + length);
+    // A host puts other things into the table too, such as revocation lists.
+    if (isCertificate(entry)) certificates.push(entry);
   }
-  return certificates;
+  return certificatesOf(certificates);
 }
 
 /** The key of a chip is one for its firmware's versions: the certificate names those that the report states. */

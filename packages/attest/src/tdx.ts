@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
-import { certificatesOf } from './certificates.ts';
+import { certificatesIn } from './certificates.ts';
 import { type Evidence, malformed } from './evidence.ts';
 
 /** The Intel SGX Root CA. */
@@ -55,7 +55,7 @@ export function readQuote(bytes: Buffer): Evidence {
   const authentication = qe.next(qe.next(2).readUInt16LE(0));
   if (qe.next(2).readUInt16LE(0) !== PCK_CHAIN)
     throw malformed('The quote does not have the certificates of its platform (certification data 5).');
-  const [leaf, ...others] = certificatesOf(qe.next(qe.next(4).readUInt32LE(0)).toString('latin1'));
+  const [leaf, ...others] = certificatesIn(qe.next(qe.next(4).readUInt32LE(0)).toString('latin1'));
   if (leaf === undefined) throw malformed('The quote has no certificate of its platform.');
 
   const named = createHash('sha256').update(attestationKey).update(authentication).digest();

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { TallyError } from '@tallystick/core';
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { certificatesIn } from './certificates.ts';
 import { AMD_ROOTS } from './sev-snp.ts';
 import { verifyAttestation } from './verify.ts';
 
@@ -35,21 +36,35 @@ describe('evidence that machines signed', () => {
     );
   });
 
-  test('SEV-SNP with the table of an extended report', () => {
+  describe('SEV-SNP with the table of an extended report', () => {
     const pem = read('sev-snp.bin');
-    const certificates = [
-      ...pem.toString('latin1').matchAll(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g),
-    ].map(([one]) => new X509Certificate(one).raw);
-    const head = Buffer.alloc(24 * (certificates.length + 1));
-    let offset = head.length;
-    for (const [index, { length }] of certificates.entries()) {
-      head.writeUInt32LE(offset, 24 * index + 16);
-      head.writeUInt32LE(length, 24 * index + 20);
-      offset += length;
-    }
-    const extended = Buffer.concat([pem.subarray(0, 1184), head, ...certificates, Buffer.alloc(100)]);
-    expect(broken(extended)).toEqual([]);
-    expect(() => judge(pem.subarray(0, 1184))).toThrow(/Append the VCEK/);
+    const certificates = certificatesIn(pem.toString('latin1')).map(({ raw }) => raw);
+    const extended = (...entries: readonly Buffer[]): Buffer => {
+      const head = Buffer.alloc(24 * (entries.length + 1));
+      let offset = head.length;
+      for (const [index, { length }] of entries.entries()) {
+        head.writeUInt32LE(offset, 24 * index + 16);
+        head.writeUInt32LE(length, 24 * index + 20);
+        offset += length;
+      }
+      return Buffer.concat([pem.subarray(0, 1184), head, ...entries, Buffer.alloc(100)]);
+    };
+
+    it('needs the certificates in it', () => {
+      expect(broken(extended(...certificates))).toEqual([]);
+      expect(() => judge(pem.subarray(0, 1184))).toThrow(/Append the VCEK/);
+    });
+
+    it('may hold what is no certificate', () => {
+      // CertificateList, TBSCertList, its version and the rest of it (RFC 5280, section 5.1).
+      const list = Buffer.from('300730050201013000', 'hex');
+      expect(broken(extended(list, Buffer.from('{}'), ...certificates))).toEqual([]);
+    });
+
+    it('holds no more certificates than a chain can have', () => {
+      const many = Array.from({ length: 21 }, (_, index) => certificates[index % 3] ?? pem);
+      expect(() => judge(extended(...many))).toThrow(/at most 20 certificates/);
+    });
   });
 
   test('of several GPUs, each of which must hold', () => {
