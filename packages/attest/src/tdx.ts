@@ -15,10 +15,11 @@ const QE_REPORT = 384;
 const PCK_CHAIN = 5;
 const QE_CERTIFICATION = 6;
 
-/** Bytes of the body by its type in a quote of version 5: TDX 1.0 and TDX 1.5. */
+/** Bytes of the body by its type in a quote of version 5: TDX 1.0, TDX 1.5, and TDX 1.5 with its service TDs. Each begins as the one before. */
 const BODIES: ReadonlyMap<number, number> = new Map([
   [2, 584],
   [3, 648],
+  [4, 885],
 ]);
 
 /** The signer and the product of Intel's quoting enclave for TDX, as Intel's enclave identity `TD_QE` names them. */

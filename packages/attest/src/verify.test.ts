@@ -7,7 +7,7 @@ import { certificatesIn } from './certificates.ts';
 import { AMD_ROOTS } from './sev-snp.ts';
 import { verifyAttestation } from './verify.ts';
 
-const AT = Date.parse('2026-06-01T00:00:00Z');
+const AT = Date.parse('2026-10-01T00:00:00Z');
 const read = (name: string): Buffer =>
   readFileSync(new URL(`../../../spec/vectors/attestation/${name}`, import.meta.url));
 const judge = (bytes: Uint8Array, at = AT) => verifyAttestation(bytes, { at });
@@ -21,6 +21,8 @@ describe('evidence that machines signed', () => {
     ['sev-snp.bin', 'sev-snp', '7a1e5c266c0108db', 'd447b55d197491bf', []],
     ['sev-snp-debug.bin', 'sev-snp', 'b07af9620f3b839b', '0102030405000000', ['debug']],
     ['tdx.bin', 'tdx', '6363b8043668a3ad', '6c62dec1b8191749', []],
+    ['tdx-v5.bin', 'tdx', '2a674327c50218db', '2945321c99222c36', []],
+    ['nitro.bin', 'nitro', '8bb159f202bb95d6', null, []],
     ['nitro-debug.bin', 'nitro', '0000000000000000', null, ['debug']],
     ['nvidia.json', 'nvidia', null, '931d8dd0add203ac', []],
   ])('%s', (file, type, measurement, reportData, faults) => {
@@ -101,6 +103,7 @@ describe('what was changed is not genuine', () => {
     ['sev-snp.bin', 0x2a0, 0x4a0, 1],
     ['tdx.bin', 0, 632, 1],
     ['tdx.bin', 636, 1218, 1],
+    ['tdx-v5.bin', 0, 939, 1],
     ['nitro-debug.bin', 0, 4396, 13],
   ] as const;
   test.each(ranges)('%s, bytes %i to %i', (file, from, to, step) => {
