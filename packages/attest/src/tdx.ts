@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { certificatesIn } from './certificates.ts';
+import { extensionOf } from './der.ts';
 import { type Evidence, malformed } from './evidence.ts';
 
 /** The Intel SGX Root CA. */
@@ -22,9 +23,15 @@ const BODIES: ReadonlyMap<number, number> = new Map([
   [4, 885],
 ]);
 
-/** The signer and the product of Intel's quoting enclave for TDX, as Intel's enclave identity `TD_QE` names them. */
+/** The signer, the product and the attributes of Intel's quoting enclave for TDX, as Intel's enclave identity `TD_QE` names them. */
 const QE_SIGNER = 'dc9e2a7c6f948f17474e34a7fc43ed030f7c1563f1babddf6340c82e0e54a8c5';
 const QE_PRODUCT = 2;
+const QE_ATTRIBUTES = 0x11n;
+/** The attributes that count: all but MODE64BIT. */
+const QE_ATTRIBUTES_MASK = ~0x04n;
+
+/** The SGX extension, which each certificate of a platform has (Intel SGX PCK certificate specification, section 1.3.5). */
+const PCK_EXTENSION = '1.2.840.113741.1.13.1';
 
 /** Whether bytes begin as a quote of TDX does. */
 export function looksLikeQuote(bytes: Buffer): boolean {
@@ -60,11 +67,13 @@ export function readQuote(bytes: Buffer): Evidence {
   if (leaf === undefined) throw malformed('The quote has no certificate of its platform.');
 
   const named = createHash('sha256').update(attestationKey).update(authentication).digest();
-  const isNamed = report.subarray(320, 352).equals(named);
+  const isNamed = report.subarray(320).equals(Buffer.concat([named], 64));
   const isIntels =
     report.toString('hex', 128, 160) === QE_SIGNER &&
     report.readUInt16LE(256) === QE_PRODUCT &&
-    (report.readUInt8(48) & 0x02) === 0;
+    report.readUInt32LE(16) === 0 &&
+    (report.readBigUInt64LE(48) & QE_ATTRIBUTES_MASK) === QE_ATTRIBUTES;
+  const isPlatforms = extensionOf(leaf, PCK_EXTENSION) !== null;
   const isModuleIntels = body.subarray(64, 120).every((byte) => byte === 0);
   return {
     type: 'tdx',
@@ -93,6 +102,10 @@ export function readQuote(bytes: Buffer): Evidence {
       },
     ],
     rules: [
+      {
+        holds: isPlatforms,
+        detail: `The certificate is ${isPlatforms ? '' : 'not '}that of a platform, as Intel provisions it.`,
+      },
       // MRSIGNERSEAM is zero for the module that Intel signed, and SEAMATTRIBUTES where it is not in debug mode.
       { holds: isModuleIntels, detail: `The TDX module is ${isModuleIntels ? '' : 'not '}Intel’s.` },
       { holds: isIntels, detail: `The quoting enclave is ${isIntels ? '' : 'not '}Intel’s for TDX.` },

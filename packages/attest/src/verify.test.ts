@@ -140,7 +140,10 @@ describe('the rules of a vendor', () => {
     ['tdx.bin', QE_REPORT + 128, /enclave is not Intel’s/],
     ['tdx.bin', QE_REPORT + 159, /enclave is not Intel’s/],
     ['tdx.bin', QE_REPORT + 256, /enclave is not Intel’s/],
+    ['tdx.bin', QE_REPORT + 16, /enclave is not Intel’s/],
+    ['tdx.bin', QE_REPORT + 55, /enclave is not Intel’s/],
     ['tdx.bin', QE_REPORT + 320, /does not name the key/],
+    ['tdx.bin', QE_REPORT + 383, /does not name the key/],
   ])('%s with another byte %i', (file, at, detail) => {
     const bytes = Buffer.from(read(file));
     bytes[at] = (bytes[at] ?? 0) ^ 0x01;
@@ -183,6 +186,24 @@ describe('the rules of a vendor', () => {
     const bytes = Buffer.from(read('tdx.bin'));
     bytes[QE_REPORT + 48] = (bytes[QE_REPORT + 48] ?? 0) | 0x02;
     expect(broken(bytes)).toEqual(['signature', 'vendor_rules']);
+  });
+
+  test('a certificate of Intel’s that is of no platform vouches for no quote', () => {
+    const quote = read('tdx.bin').toString('latin1');
+    const [leaf] = certificatesIn(quote);
+    const der = Buffer.from(leaf?.raw ?? []);
+    // The name of the SGX extension becomes another one; Intel's signature does not hold then, either.
+    const at = der.indexOf(Buffer.from('06092a864886f84d010d01', 'hex'));
+    expect(at).toBeGreaterThan(0);
+    der[at + 2] = 0x2b;
+    const lines = der.toString('base64').replace(/.{64}/g, '$&\n');
+    const first = quote.indexOf('-----BEGIN CERTIFICATE-----\n') + 28;
+    const bytes = Buffer.from(quote, 'latin1');
+    bytes.write(lines, first, 'latin1');
+    expect(judge(bytes).checks.find(({ name }) => name === 'vendor_rules')).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/not that of a platform/),
+    });
   });
 
   test('firmware that a GPU states is that of its certificate', () => {
