@@ -80,7 +80,8 @@ export function readQuote(bytes: Buffer): Evidence {
     statement: {
       measurement: body.toString('hex', 136, 184),
       reportData: body.toString('hex', 520, 584),
-      debug: (body.readUInt8(120) & 0x01) !== 0,
+      // Any bit of TUD: a machine of which others can read or profile what it does.
+      debug: body.readUInt8(120) !== 0,
       time: null,
     },
     leaf,

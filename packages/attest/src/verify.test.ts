@@ -157,6 +157,7 @@ describe('the rules of a vendor', () => {
   test.each([
     ['sev-snp.bin', 0x0a, 0x08],
     ['tdx.bin', 48 + 120, 0x01],
+    ['tdx.bin', 48 + 120, 0x20],
   ])('%s: debug mode is told by a bit of byte %i', (file, at, bit) => {
     const bytes = Buffer.from(read(file));
     bytes[at] = (bytes[at] ?? 0) | bit;
