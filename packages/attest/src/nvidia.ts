@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import { isObject, type JsonObject, parseJson } from '@tallystick/core';
 import { certificatesIn } from './certificates.ts';
 import { extensionOf } from './der.ts';
@@ -11,14 +12,19 @@ export const NVIDIA_ROOTS: readonly string[] = [
 /** Most devices of one machine. */
 const MAX_DEVICES = 32;
 
+/** The version and the code that a request and a response of SPDM 1.1 begin with. */
+const GET_MEASUREMENTS = 0x11e0;
+const MEASUREMENTS = 0x1160;
+
 const REQUEST = 37;
 const SIGNATURE = 96;
 /** Where the nonce of who asked begins in the request (SPDM 1.1, table 42), and the record's length in the response. */
 const NONCE = 4;
 const RECORD_LENGTH = REQUEST + 5;
 const RECORD = REQUEST + 8;
-/** The field of NVIDIA's opaque data with the hash of the firmware. */
+/** The field of NVIDIA's opaque data with the hash of the firmware, and its bytes: SHA-384. */
 const FIRMWARE = 20;
+const FIRMWARE_HASH = 48;
 /** Extensions with the hash of the firmware that a device's key is for (TCG DICE attestation architecture). */
 const DICE = ['2.23.133.5.4.1', '2.23.133.5.4.1.1'];
 
@@ -43,17 +49,18 @@ export function readDevices(bytes: Buffer): Evidence[] {
 function readDevice(device: JsonObject): Evidence {
   const [pem, report] = ['certificate', 'evidence'].map((name) => {
     const value = device[name];
-    if (typeof value !== 'string') throw malformed(`A device has no ${name} in base64.`);
-    return Buffer.from(value, 'base64');
+    const decoded = Buffer.from(typeof value === 'string' ? value : '', 'base64');
+    if (decoded.toString('base64') !== value) throw malformed(`A device has no ${name} in base64.`);
+    return decoded;
   }) as [Buffer, Buffer];
   const [leaf, ...others] = certificatesIn(pem.toString('latin1'));
   if (leaf === undefined) throw malformed('A device has no certificate.');
   if (
     report.length < RECORD + SIGNATURE ||
-    report.readUInt8(1) !== 0xe0 ||
-    report.readUInt8(REQUEST + 1) !== 0x60
+    report.readUInt16BE(0) !== GET_MEASUREMENTS ||
+    report.readUInt16BE(REQUEST) !== MEASUREMENTS
   )
-    throw malformed('The evidence of a device is not GET_MEASUREMENTS of SPDM with its response.');
+    throw malformed('The evidence of a device is not GET_MEASUREMENTS of SPDM 1.1 with its response.');
   return {
     type: 'nvidia',
     statement: {
@@ -73,18 +80,18 @@ function readDevice(device: JsonObject): Evidence {
         signature: report.subarray(-SIGNATURE),
       },
     ],
-    rules: [sameFirmware(report, [leaf, ...others])],
+    rules: [sameFirmware(report, leaf)],
   };
 }
 
-/** The key of a device is one for its firmware: a certificate names the firmware that the response states. */
-function sameFirmware(report: Buffer, certificates: Evidence['others']): VendorRule {
+/**
+ * The key of a device is one for its firmware: its certificate names the firmware that the response states. NVIDIA's own verifier passes
+ * over a response that states none; here it is refused, because the root is not one of GPUs and switches alone.
+ */
+function sameFirmware(report: Buffer, leaf: X509Certificate): VendorRule {
   const stated = opaqueField(report, FIRMWARE);
-  const [leaf] = certificates;
-  const named = DICE.map((oid) => (leaf === undefined ? null : extensionOf(leaf, oid))).find(
-    (one) => one !== null,
-  );
-  const holds = stated === null || (named?.includes(stated) ?? false);
+  const named = DICE.map((oid) => extensionOf(leaf, oid)).find((one) => one !== null);
+  const holds = stated?.length === FIRMWARE_HASH && named?.includes(stated) === true;
   const detail =
     stated === null
       ? 'The response states no hash of its firmware.'
@@ -92,14 +99,15 @@ function sameFirmware(report: Buffer, certificates: Evidence['others']): VendorR
   return { holds, detail };
 }
 
-/** A field of the opaque data that follows the record and the nonce; null if there is none. */
+/** A field of the opaque data that follows the record and the nonce; null if there is none. @throws attestation_invalid */
 function opaqueField(report: Buffer, wanted: number): Buffer | null {
-  const start = RECORD + report.readUIntLE(RECORD_LENGTH, 3) + 32;
+  const start = RECORD + report.readUIntLE(RECORD_LENGTH, 3) + 32 + 2;
   const end = report.length - SIGNATURE;
-  if (start + 2 > end) throw malformed('The response of a device ends too early.');
-  for (let at = start + 2; at + 4 <= end; ) {
+  if (start > end || start + report.readUInt16LE(start - 2) !== end)
+    throw malformed('The lengths in the response of a device do not add up.');
+  for (let at = start; at + 4 <= end; ) {
     const [type, length] = [report.readUInt16LE(at), report.readUInt16LE(at + 2)];
-    if (type === wanted && length > 0) return report.subarray(at + 4, Math.min(at + 4 + length, end));
+    if (type === wanted) return report.subarray(at + 4, Math.min(at + 4 + length, end));
     at += 4 + length;
   }
   return null;

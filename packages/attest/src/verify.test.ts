@@ -16,6 +16,11 @@ const broken = (bytes: Uint8Array, at = AT): string[] =>
     .checks.filter(({ ok }) => ok === false)
     .map(({ name }) => name);
 
+/** The one device of the vectors of NVIDIA, with its certificates and its report in base64. */
+const gpu = () =>
+  (JSON.parse(read('nvidia.json').toString()) as [{ certificate: string; evidence: string }])[0];
+const list = (...devices: unknown[]): Buffer => Buffer.from(JSON.stringify(devices));
+
 describe('evidence that machines signed', () => {
   test.each([
     ['sev-snp.bin', 'sev-snp', '7a1e5c266c0108db', 'd447b55d197491bf', []],
@@ -70,14 +75,11 @@ describe('evidence that machines signed', () => {
   });
 
   test('of several GPUs, each of which must hold', () => {
-    const [device] = JSON.parse(read('nvidia.json').toString()) as { evidence: string }[];
-    const list = (...devices: unknown[]): Buffer => Buffer.from(JSON.stringify(devices));
-    expect(judge(list(device, device)).statements).toHaveLength(2);
-    expect(broken(list(device, device))).toEqual([]);
-    const report = Buffer.from(device?.evidence ?? '', 'base64');
-    report[300] = (report[300] ?? 0) ^ 1;
-    const changed = { ...device, evidence: report.toString('base64') };
-    const { checks } = judge(list(device, changed));
+    const device = gpu();
+    const [, ...others] = certificatesIn(Buffer.from(device.certificate, 'base64').toString());
+    const certificate = Buffer.from(others.join('')).toString('base64');
+    const { checks, statements } = judge(list(device, { ...device, certificate }));
+    expect(statements).toHaveLength(2);
     expect(checks.find(({ name }) => name === 'signature')).toMatchObject({
       ok: false,
       detail: expect.stringMatching(/^Device 2: /),
@@ -117,13 +119,13 @@ describe('what was changed is not genuine', () => {
   });
 
   test('a report of a GPU, byte by byte', () => {
-    const [device] = JSON.parse(read('nvidia.json').toString()) as { evidence: string }[];
-    const report = Buffer.from(device?.evidence ?? '', 'base64');
+    const device = gpu();
+    const report = Buffer.from(device.evidence, 'base64');
     for (let at = 0; at < report.length; at += 11) {
       const changed = Buffer.from(report);
       changed[at] = (changed[at] ?? 0) ^ 0x01;
       const evidence = changed.toString('base64');
-      expect(faultsOf(Buffer.from(JSON.stringify([{ ...device, evidence }]))), `byte ${at}`).not.toEqual([]);
+      expect(faultsOf(list({ ...device, evidence })), `byte ${at}`).not.toEqual([]);
     }
   });
 });
@@ -207,17 +209,39 @@ describe('the rules of a vendor', () => {
     });
   });
 
-  test('firmware that a GPU states is that of its certificate', () => {
-    const [device] = JSON.parse(read('nvidia.json').toString()) as { evidence: string }[];
-    const report = Buffer.from(device?.evidence ?? '', 'base64');
+  test.each([
+    ['is that of its certificate', 10, /firmware of the response is not that/],
+    ['is stated', 0, /states no hash of its firmware/],
+    ['is no shorter than a hash', 2, /firmware of the response is not that/],
+  ])('firmware of a GPU %s', (_, place, detail) => {
+    const device = gpu();
+    const report = Buffer.from(device.evidence, 'base64');
     const field = report.lastIndexOf(Buffer.from([20, 0, 48, 0]));
-    report[field + 10] = (report[field + 10] ?? 0) ^ 0x01;
-    const evidence = report.toString('base64');
     expect(field).toBeGreaterThan(0);
-    expect(broken(Buffer.from(JSON.stringify([{ ...device, evidence }])))).toEqual([
-      'signature',
-      'vendor_rules',
+    report[field + place] = (report[field + place] ?? 0) ^ 0x01;
+    const { checks } = judge(list({ ...device, evidence: report.toString('base64') }));
+    expect(checks.find(({ name }) => name === 'vendor_rules')).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  test.each([
+    ['of another version of SPDM', 0],
+    ['of another version in the response', 37],
+    ['with another length of its opaque data', 4117 - 96 - 422 - 2],
+  ])('a response of a GPU %s is refused', (_, place) => {
+    const device = gpu();
+    const report = Buffer.from(device.evidence, 'base64');
+    report[place] = (report[place] ?? 0) ^ 0x03;
+    expect(faultsOf(list({ ...device, evidence: report.toString('base64') }))).toEqual([
+      'attestation_invalid',
     ]);
+  });
+
+  test('base64 of a GPU is exact', () => {
+    const device = gpu();
+    expect(faultsOf(list({ ...device, evidence: `${device.evidence}!` }))).toEqual(['attestation_invalid']);
   });
 });
 
@@ -236,11 +260,10 @@ describe('certificates', () => {
       'latin1',
     );
     expect(broken(noRoot)).toEqual(['certificates']);
-    const [device] = JSON.parse(read('nvidia.json').toString()) as object[];
     const tdx = read('tdx.bin').toString('latin1');
     const intels = tdx.slice(tdx.indexOf('-----BEGIN'), tdx.lastIndexOf('-----END CERTIFICATE-----') + 25);
     const certificate = Buffer.from(intels).toString('base64');
-    expect(broken(Buffer.from(JSON.stringify([{ ...device, certificate }])))).toEqual(
+    expect(broken(list({ ...gpu(), certificate }))).toEqual(
       expect.arrayContaining(['certificates', 'signature']),
     );
   });
