@@ -43,7 +43,12 @@ export function readDevices(bytes: Buffer): Evidence[] {
   const devices = Array.isArray(json) ? json : [json];
   if (devices.length === 0 || devices.length > MAX_DEVICES || !devices.every(isObject))
     throw malformed(`Evidence of NVIDIA is a list of 1 to ${MAX_DEVICES} devices.`);
-  return devices.map((device) => readDevice(device));
+  const evidence = devices.map((device) => readDevice(device));
+  const keys = evidence.map(({ leaf }) =>
+    leaf.publicKey.export({ type: 'spki', format: 'der' }).toString('hex'),
+  );
+  if (new Set(keys).size < keys.length) throw malformed('The same device is in the list twice.');
+  return evidence;
 }
 
 function readDevice(device: JsonObject): Evidence {

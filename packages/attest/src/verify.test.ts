@@ -74,8 +74,9 @@ describe('evidence that machines signed', () => {
     });
   });
 
-  test('of several GPUs, each of which must hold', () => {
+  test('of several GPUs, each of which must hold, and each of them once', () => {
     const device = gpu();
+    expect(() => judge(list(device, device))).toThrow(/same device is in the list twice/);
     const [, ...others] = certificatesIn(Buffer.from(device.certificate, 'base64').toString());
     const certificate = Buffer.from(others.join('')).toString('base64');
     const { checks, statements } = judge(list(device, { ...device, certificate }));
