@@ -31,6 +31,7 @@ export function readDocument(bytes: Buffer): Evidence {
     throw malformed('The document is not signed by ES384.');
   const claims = decoded(payload);
   const claim = (name: string): unknown => (claims instanceof Map ? claims.get(name) : undefined);
+  if (claim('digest') !== 'SHA384') throw malformed('The registers of the document are not of SHA-384.');
   const [pcrs, timestamp, certificate, bundle] = ['pcrs', 'timestamp', 'certificate', 'cabundle'].map(claim);
   if (
     !(pcrs instanceof Map) ||

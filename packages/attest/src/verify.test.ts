@@ -323,6 +323,12 @@ describe('what is no evidence', () => {
     },
   );
 
+  test('a document of Nitro whose registers are of another hash', () => {
+    const bytes = Buffer.from(read('nitro.bin'));
+    bytes.write('SHA256', bytes.indexOf('SHA384'));
+    expect(faultsOf(bytes)).toEqual(['attestation_invalid']);
+  });
+
   test('a document of Nitro whose time is after the last date there is', () => {
     const bytes = Buffer.from(read('nitro-debug.bin'));
     const time = bytes.indexOf('timestamp') + 'timestamp'.length;
