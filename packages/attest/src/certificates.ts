@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { formatTimestamp } from '@tallystick/core';
 import { pathLengthOf } from './der.ts';
 import { malformed } from './evidence.ts';
 
@@ -62,7 +63,7 @@ export function follow(
     const fault = (text: string): Chain => ({ end, fault: `The certificate of ${nameOf(end)} ${text}` });
     if (at < Date.parse(end.validFrom) || at > Date.parse(end.validTo))
       return fault(
-        `was valid from ${isoOf(end.validFrom)} to ${isoOf(end.validTo)}, not at ${isoOf(new Date(at).toISOString())}.`,
+        `was valid from ${timeOf(Date.parse(end.validFrom))} to ${timeOf(Date.parse(end.validTo))}, not at ${timeOf(at)}.`,
       );
     if (below === 0 && end.ca) return fault('is of an authority, and vouches for certificates only.');
     if (below > 0 && !end.ca) return fault('may not sign others.');
@@ -89,6 +90,7 @@ export function nameOf({ subject }: { readonly subject: string | undefined }): s
   return /^CN=(.+)$/m.exec(subject ?? '')?.[1] ?? subject?.replaceAll('\n', ', ') ?? 'nobody';
 }
 
-function isoOf(date: string): string {
-  return new Date(date).toISOString().slice(0, 19).concat('Z');
+/** @param at Unix milliseconds, also such as no date has @returns UTC, to the second */
+export function timeOf(at: number): string {
+  return formatTimestamp(Math.floor(at / 1000) * 1000);
 }

@@ -253,6 +253,10 @@ describe('certificates', () => {
     expect(broken(read('nitro-debug.bin'), Date.parse('2035-01-01T00:00:00Z'))).toEqual(['debug']);
   });
 
+  it('are not valid at a time after the last date there is', () => {
+    expect(broken(read('sev-snp.bin'), Number.MAX_SAFE_INTEGER)).toEqual(['certificates']);
+  });
+
   it('of another vendor, or without the root, vouch for nothing', () => {
     const report = read('sev-snp.bin');
     const without = report.toString('latin1').split('-----END CERTIFICATE-----');

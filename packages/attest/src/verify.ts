@@ -1,7 +1,7 @@
 import { verify as verifySignature } from 'node:crypto';
 import { type Check, sha256Hex } from '@tallystick/core';
 import { namesKey } from './binding.ts';
-import { follow, nameOf } from './certificates.ts';
+import { follow, nameOf, timeOf } from './certificates.ts';
 import { type AttestationType, type Evidence, malformed, type Statement } from './evidence.ts';
 import { AWS_ROOTS, looksLikeDocument, readDocument } from './nitro.ts';
 import { looksLikeJson, NVIDIA_ROOTS, readDevices } from './nvidia.ts';
@@ -198,8 +198,4 @@ function boundCheck(bound: boolean): Check {
         detail:
           'The machine does not name the key that signed the receipt: that the receipt was made there is the issuer’s word.',
       };
-}
-
-function timeOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 19).concat('Z');
 }
