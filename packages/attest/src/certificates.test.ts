@@ -15,6 +15,23 @@ yVKXi2x2tD75FsoPy+py3in8ER455FwwCgYIKoZIzj0EAwIDSQAwRgIhAIHbD3G+
 OfFr8LgbemnTK44UgUo=
 -----END CERTIFICATE-----`;
 
+/**
+ * Certificates of no vendor, DER in base64: P-256, valid for a century. `root` allows one authority below it, `first` none below that,
+ * and `second` is one nevertheless. `near` is a leaf below `first`, `far` one below `second`, and `far` signed `lowest`.
+ */
+const OWN = {
+  root: 'MIIBJDCBy6ADAgECAgEBMAoGCCqGSM49BAMCMA8xDTALBgNVBAMMBFJvb3QwIBcNMjYxMTI5MjE0NzAzWhgPMjEyNjExMDUyMTQ3MDNaMA8xDTALBgNVBAMMBFJvb3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARgqoKy6O5srXbVm7eG5Q2fwt2vSXbOq0dvGBfiwHBYixINxCWLEEzjn51B7hs+Sv+B98WdRepDZFUtQzPsNLidoxYwFDASBgNVHRMBAf8ECDAGAQH/AgEBMAoGCCqGSM49BAMCA0gAMEUCIQC5X3CJRYlp/exRLgbHVnyGsnpvvfUmsAW0OtZen+mE8QIgb9gz/CGVRu55MSKgNrXr3YsQ/HWi2csvtyCANQR9d4I=',
+  first:
+    'MIIBJTCBzKADAgECAgEBMAoGCCqGSM49BAMCMA8xDTALBgNVBAMMBFJvb3QwIBcNMjYxMTI5MjE0NzAzWhgPMjEyNjExMDUyMTQ3MDNaMBAxDjAMBgNVBAMMBUZpcnN0MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEj2OnnVuHJoOzHthQuOQZPHnOqCar+1C3tMVWHHeawfj49OanV/gNUST3g9XKKslYGapQBdmPzL54/SsUGhheyKMWMBQwEgYDVR0TAQH/BAgwBgEB/wIBADAKBggqhkjOPQQDAgNIADBFAiEA8NmrtS3IS+JmLS0Uavy8tHKZSIfMifR91T1WX5yxtLYCICSXC++V847p5Xa4bPQ4zkmx50snHgPKA5ZqRYPV8ZZK',
+  second:
+    'MIIBJTCBy6ADAgECAgEBMAoGCCqGSM49BAMCMBAxDjAMBgNVBAMMBUZpcnN0MCAXDTI2MTEyOTIxNDcwM1oYDzIxMjYxMTA1MjE0NzAzWjARMQ8wDQYDVQQDDAZTZWNvbmQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASy2RxtDaC6PJBwiSlPSVWT4QwAZjWyP2jzLrR40E+wyM2OGUzER1TQSEuvGkWuAt5k8G+xukDwbvkJ17KOg6KgoxMwETAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0kAMEYCIQCcL7WSi+UWdhc+AqyjoRTBrpwZsEAqJ+Qj4wBVLFq0lwIhAL6bkVG244HJBseU1/zNpMzayzU4YghY/QGYHQPUFt9C',
+  near: 'MIIBHzCBxqADAgECAgECMAoGCCqGSM49BAMCMBAxDjAMBgNVBAMMBUZpcnN0MCAXDTI2MTEyOTIxNDcwNFoYDzIxMjYxMTA1MjE0NzA0WjAPMQ0wCwYDVQQDDAROZWFyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEstkcbQ2gujyQcIkpT0lVk+EMAGY1sj9o8y60eNBPsMjNjhlMxEdU0EhLrxpFrgLeZPBvsbpA8G75CdeyjoOioKMQMA4wDAYDVR0TAQH/BAIwADAKBggqhkjOPQQDAgNIADBFAiEA8f+kdTMI1M600rBIBh4pi4oQi0KpyhACAjjb89DikUUCIH9MmxVSJTtIKho9vyDpbehETIEzG8v82ioVqOJKWEuW',
+  far: 'MIIBHzCBx6ADAgECAgEBMAoGCCqGSM49BAMCMBExDzANBgNVBAMMBlNlY29uZDAgFw0yNjExMjkyMTQ3MDRaGA8yMTI2MTEwNTIxNDcwNFowDzENMAsGA1UEAwwETGVhZjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABFEWEP1UJk8SK10AJcFkethALuOdziZhvVaV430c/BLFG8QdLSmOd1X/m9CtiDbqVq2VelrYrCopUr/WmP6ubAOjEDAOMAwGA1UdEwEB/wQCMAAwCgYIKoZIzj0EAwIDRwAwRAIgaoqNVHS35r5Rr+G3RMS6Bm2Bg2kDDWFwbJeuNxjH/1wCIDTHEnc/sCKEgASehurLpp5Usv1cYXfNjsnl+AjmK1TG',
+  lowest:
+    'MIIBHzCBxqADAgECAgEDMAoGCCqGSM49BAMCMA8xDTALBgNVBAMMBExlYWYwIBcNMjYxMTI5MjE0NzA0WhgPMjEyNjExMDUyMTQ3MDRaMBAxDjAMBgNVBAMMBUxvd2VyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEj2OnnVuHJoOzHthQuOQZPHnOqCar+1C3tMVWHHeawfj49OanV/gNUST3g9XKKslYGapQBdmPzL54/SsUGhheyKMQMA4wDAYDVR0TAQH/BAIwADAKBggqhkjOPQQDAgNIADBFAiEAjlKKW9s1o+bFXw3PMHSm5dRRTLOqyyf/cWMVdEDyr3kCIEJ7onkY13DSgk1p/HGj1ktrm79C4G+y//LvChp3xWQp',
+};
+const own = (name: keyof typeof OWN): X509Certificate => certificateOf(Buffer.from(OWN[name], 'base64'));
+
 describe('a certificate', () => {
   test.each([
     ['the first time', 0, 'xxxxxxxxxxxxx'],
@@ -42,5 +59,31 @@ describe('the way from a leaf to a root', () => {
     const certificates = certificatesIn(evidence.toString('latin1'));
     const faults = certificates.map((one) => follow(one, certificates, roots, AT).fault);
     expect(faults).toEqual([null, expect.stringMatching(/authority/), expect.stringMatching(/authority/)]);
+  });
+
+  const IN_USE = Date.parse('2030-01-01T00:00:00Z');
+  const all = Object.keys(OWN).map((name) => own(name as keyof typeof OWN));
+  const roots = [own('root').fingerprint256.replaceAll(':', '').toLowerCase()];
+
+  test.each([
+    ['near', null],
+    ['far', /First allows fewer certificates below it/],
+    ['lowest', /Leaf may not sign others/],
+    ['second', /Second is of an authority/],
+  ] as const)('%s', (name, fault) => {
+    const matching = fault === null ? null : expect.stringMatching(fault);
+    expect(follow(own(name), all, roots, IN_USE).fault).toEqual(matching);
+  });
+
+  test('ends where a certificate was changed, is not there, or is not valid yet', () => {
+    const changed = Buffer.from(OWN.near, 'base64');
+    changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 0x01;
+    const none = expect.stringMatching(/Near is not a root that is known here, and none of the others/);
+    expect(follow(certificateOf(changed), all, roots, IN_USE).fault).toEqual(none);
+    expect(follow(own('near'), [own('root')], roots, IN_USE).fault).toEqual(none);
+    expect(follow(own('near'), all, roots, AT).fault).toMatch(/Near was valid from 2026-/);
+    expect(follow(own('near'), all, AMD_ROOTS, IN_USE).fault).toMatch(
+      /Root is not a root that is known here/,
+    );
   });
 });
