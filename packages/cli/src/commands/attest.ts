@@ -65,7 +65,8 @@ the document, of NVIDIA the JSON that its SDK collects.
 
 Exit status:
   0  genuine; with --receipt, the evidence names the key of the receipt too
-  1  not genuine, not what was expected, or no evidence at all
+  1  not genuine, not what was expected, no evidence at all, or a receipt that
+     is not intact
   2  wrong usage, or a file that can't be read
   3  genuine, but with --receipt: nothing says that the receipt was made there
 
