@@ -82,6 +82,7 @@ describe('the way from a leaf to a root', () => {
     expect(follow(certificateOf(changed), all, roots, IN_USE).fault).toEqual(none);
     expect(follow(own('near'), [own('root')], roots, IN_USE).fault).toEqual(none);
     expect(follow(own('near'), all, roots, AT).fault).toMatch(/Near was valid from 2026-/);
+    expect(follow(own('near'), all, roots, Number.NaN).fault).toMatch(/Near was valid from 2026-/);
     expect(follow(own('near'), all, AMD_ROOTS, IN_USE).fault).toMatch(
       /Root is not a root that is known here/,
     );

@@ -61,7 +61,7 @@ export function follow(
   let end = leaf;
   for (let below = 0; below < MAX_CHAIN; below++) {
     const fault = (text: string): Chain => ({ end, fault: `The certificate of ${nameOf(end)} ${text}` });
-    if (at < Date.parse(end.validFrom) || at > Date.parse(end.validTo))
+    if (!(Date.parse(end.validFrom) <= at && at <= Date.parse(end.validTo)))
       return fault(
         `was valid from ${timeOf(Date.parse(end.validFrom))} to ${timeOf(Date.parse(end.validTo))}, not at ${timeOf(at)}.`,
       );
