@@ -66,13 +66,12 @@ describe('the way from a leaf to a root', () => {
   const roots = [own('root').fingerprint256.replaceAll(':', '').toLowerCase()];
 
   test.each([
-    ['near', null],
+    ['near', /^null$/],
     ['far', /First allows fewer certificates below it/],
     ['lowest', /Leaf may not sign others/],
     ['second', /Second is of an authority/],
   ] as const)('%s', (name, fault) => {
-    const matching = fault === null ? null : expect.stringMatching(fault);
-    expect(follow(own(name), all, roots, IN_USE).fault).toEqual(matching);
+    expect(String(follow(own(name), all, roots, IN_USE).fault)).toMatch(fault);
   });
 
   test('ends where a certificate was changed, is not there, or is not valid yet', () => {
