@@ -373,10 +373,12 @@ it.runIf(ALONE)('publishes a rotation though the database failed when it was not
 
 it('liveness, readiness, metrics and the list of errors answer', async () => {
   expect((await service.get('/healthz')).json).toEqual({ status: 'ok' });
-  expect((await service.get('/readyz')).json).toEqual({
-    status: 'ok',
-    checks: { store: 'ok', log: 'ok', posting: 'ok', chain: 'ok', trust: 'ok' },
-  });
+  await expect
+    .poll(async () => (await service.get('/readyz')).json)
+    .toEqual({
+      status: 'ok',
+      checks: { store: 'ok', log: 'ok', posting: 'ok', chain: 'ok', trust: 'ok' },
+    });
   await service.get('/v1/receipt/r_nano_1803902400_0123456789ab');
   const { text } = await service.get('/metrics');
   expect(text).toMatch(/^anchor_log_accepted_leaves \d+$/m);
