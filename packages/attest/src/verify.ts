@@ -82,7 +82,7 @@ export function verifyAttestation(bytes: Uint8Array, expected: Expected): Attest
     },
   ];
   const { receipt } = expected;
-  const bound = receipt === undefined ? null : isBound(statements, receipt);
+  const bound = receipt === undefined ? null : isBound(type, statements, receipt);
   const asked = [
     ...expectedChecks(devices, expected),
     ...(receipt === undefined ? [] : [claimCheck(receipt, attestation), boundCheck(bound === true)]),
@@ -184,8 +184,12 @@ function claimCheck({ attestation }: ReceiptFacts, own: string): Check {
   return { name: 'receipt', ok, detail };
 }
 
-function isBound(statements: readonly Statement[], { publicKey }: ReceiptFacts): boolean {
-  return publicKey !== null && statements.every(({ reportData }) => namesKey(reportData, publicKey));
+function isBound(
+  type: AttestationType,
+  statements: readonly Statement[],
+  { publicKey }: ReceiptFacts,
+): boolean {
+  return publicKey !== null && statements.every(({ reportData }) => namesKey(type, reportData, publicKey));
 }
 
 /** Never false: evidence that names no key still says what the machine is. */

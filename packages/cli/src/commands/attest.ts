@@ -40,7 +40,7 @@ export function attestCommands(program: Command, finish: (exit: Exit) => void): 
     .command('report-data')
     .summary('print what a machine must sign to name a key')
     .description(
-      'Prints the 64 bytes, in hex, that evidence must have as report data to name the key of an issuer: the SHA-256 of the public key, then zeros. Nitro takes them as user data; NVIDIA takes the first 32 as nonce.',
+      'Prints the 64 bytes, in hex, that evidence must have as report data to name the key of an issuer: the SHA-256 of the public key, then zeros. Nitro takes them as user data. Evidence of NVIDIA can name no key.',
     )
     .argument('<key>', 'the key as did:key, as tally keys list prints it')
     .option('--json', 'as JSON')
