@@ -20,9 +20,9 @@ const BATCH = 100;
 /** The service as it is where a bundle is published that vouches for these issuers, at this time. */
 async function serviceThatKnows({ trust: store, now }: Pick<FiledCase, 'trust' | 'now'>) {
   const service = await startTestService({ clock: testClock(Date.parse(now)) });
-  const { store: documents, trust } = service.services;
+  const { store: documents } = service.services;
   expect(await documents.putDocument('trust', 2, await bundleOf(stores[store], 2))).toBe('stored');
-  await trust.refresh();
+  for (const { trust } of service.processes) await trust.refresh();
   return service;
 }
 
