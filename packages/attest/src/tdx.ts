@@ -128,7 +128,7 @@ function keyOf(point: Buffer): KeyObject {
   }
 }
 
-/** Bytes that are taken from the front. */
+/** Reads a quote part by part, each from where the one before ended. */
 class Parts {
   readonly #bytes: Buffer;
   at = 0;

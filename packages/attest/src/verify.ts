@@ -8,7 +8,7 @@ import { looksLikeJson, NVIDIA_ROOTS, readDevices } from './nvidia.ts';
 import { AMD_ROOTS, looksLikeReport, readReport } from './sev-snp.ts';
 import { INTEL_ROOTS, looksLikeQuote, readQuote } from './tdx.ts';
 
-/** Largest evidence in bytes: 32 GPUs have some 400 kB. */
+/** Largest evidence that is read, in bytes. That of 32 GPUs has some 400 kB. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /** What a receipt says that evidence can be held against. */

@@ -1,16 +1,8 @@
 import { reportDataOf } from '@tallystick/attest';
 import { publicKeyOfDidKey } from '@tallystick/core';
 import type { Command } from 'commander';
-import { judgeEvidence } from '../attest/judge.ts';
+import { type AttestOptions, judgeEvidence } from '../attest/judge.ts';
 import { asUsage, type Exit, print, printJson } from '../output.ts';
-
-interface VerifyOptions {
-  readonly receipt?: string;
-  readonly measurement?: string;
-  readonly reportData?: string;
-  readonly at?: string;
-  readonly json?: boolean;
-}
 
 /** `tally attest`: judges evidence of confidential hardware. */
 export function attestCommands(program: Command, finish: (exit: Exit) => void): void {
@@ -34,7 +26,7 @@ export function attestCommands(program: Command, finish: (exit: Exit) => void): 
     .option('--at <time>', 'when the certificates must be valid, if the evidence has no time: UTC')
     .option('--json', 'as JSON')
     .addHelpText('after', VERIFY_HELP)
-    .action(async (file: string, options: VerifyOptions) => finish(await judgeEvidence(file, options)));
+    .action(async (file: string, options: AttestOptions) => finish(await judgeEvidence(file, options)));
 
   attest
     .command('report-data')
