@@ -93,8 +93,10 @@ export function createCompressor({
     };
   };
 
-  const recall = (conversation: Conversation): Promise<ConversationState> =>
-    conversations.recall(conversation.account, nameOf(conversation));
+  const recall = async (conversation: Conversation): Promise<ConversationState> => {
+    await uncut.written(conversation);
+    return conversations.recall(conversation.account, nameOf(conversation));
+  };
 
   /** Sends each block as it was sent before, cut or whole. The form of a new block is stored before it is sent. */
   const cut = async (conversation: Conversation, remembered: ConversationState): Promise<Compressed> => {

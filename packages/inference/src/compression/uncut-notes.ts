@@ -25,7 +25,8 @@ export class UncutNotes {
   readonly #logger: Pick<Logger, 'warn'>;
   /** The tier that was stored for a conversation, the oldest first. */
   readonly #known = new Map<string, string>();
-  readonly #writing = new Set<Promise<void>>();
+  /** The last write that is under way, by conversation. */
+  readonly #writing = new Map<string, Promise<void>>();
 
   constructor(conversations: Conversations, logger: Pick<Logger, 'warn'>) {
     this.#conversations = conversations;
@@ -40,12 +41,21 @@ export class UncutNotes {
     this.#known.set(key, tier);
     const [oldest] = this.#known.keys();
     if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
-    const written = this.#write(conversation)
+    // Of two notes for one conversation the store keeps the first, so they are written in the order of their calls.
+    const written = (this.#writing.get(key) ?? Promise.resolve())
+      .then(() => this.#write(conversation))
       .catch((error: unknown) =>
         this.#logger.warn({ err: error }, 'the form of a prompt was not written down'),
       )
-      .finally(() => this.#writing.delete(written));
-    this.#writing.add(written);
+      .finally(() => {
+        if (this.#writing.get(key) === written) this.#writing.delete(key);
+      });
+    this.#writing.set(key, written);
+  }
+
+  /** Resolves once what was noted of a conversation is written. */
+  async written(conversation: Conversation): Promise<void> {
+    await this.#writing.get(keyOf(conversation));
   }
 
   /** Forgets that a note was stored. */
@@ -55,7 +65,7 @@ export class UncutNotes {
 
   /** Resolves once all is written. */
   async close(): Promise<void> {
-    await Promise.all(this.#writing);
+    await Promise.all(this.#writing.values());
   }
 
   async #write(conversation: Conversation): Promise<void> {
