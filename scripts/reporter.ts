@@ -1,7 +1,23 @@
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
-/** Ends a run with one plain line, `N passed, N failed[, N skipped]`, which is easy to find in logs. */
+/** What the engine of JavaScript writes before it ends the process. */
+const FATAL = '# Fatal error in';
+const FATAL_LINES = 30;
+
+/**
+ * Ends a run with one plain line, `N passed, N failed[, N skipped]`, which is easy to find in logs. Before it stands once
+ * more what processes that crashed said last: Vitest names the signal only, and their words are pages above.
+ */
 export default class ClosingLine implements Reporter {
+  /** What each process of tests wrote from its fatal error on; of others the last characters. */
+  readonly #ends = new Map<unknown, string>();
+
+  onInit({ logger }: Vitest): void {
+    logger.errorStream.on('pipe', (process) => {
+      process.on('data', (chunk: Buffer) => this.#read(process, chunk.toString()));
+    });
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0, pending: 0 };
     for (const module of modules) {
@@ -10,8 +26,18 @@ export default class ClosingLine implements Reporter {
       if (!module.ok() && counts.failed === before) counts.failed++;
     }
     const skipped = counts.skipped + counts.pending;
+    const fatal = [...this.#ends.values()].filter((end) => end.startsWith(FATAL));
     process.stdout.write(
-      `\n${counts.passed} passed, ${counts.failed} failed${skipped ? `, ${skipped} skipped` : ''}\n`,
+      `${fatal.join('\n')}\n${counts.passed} passed, ${counts.failed} failed${skipped ? `, ${skipped} skipped` : ''}\n`,
+    );
+  }
+
+  #read(process: unknown, text: string): void {
+    const end = (this.#ends.get(process) ?? '') + text;
+    const at = end.indexOf(FATAL);
+    this.#ends.set(
+      process,
+      at < 0 ? end.slice(-FATAL.length) : end.slice(at).split('\n', FATAL_LINES).join('\n'),
     );
   }
 }
