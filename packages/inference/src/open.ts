@@ -30,6 +30,7 @@ import { createHealth } from './resilience/health.ts';
 import type { RestStore } from './resilience/rest-store.ts';
 import { defaultRetryPolicy } from './resilience/retries.ts';
 import { shareHealth } from './resilience/shared-health.ts';
+import { shareOutcomes } from './resilience/shared-outcomes.ts';
 import { createRouter } from './router/router.ts';
 import { SharedPins } from './router/sessions.ts';
 import type { ComputeConfig } from './settings.ts';
@@ -136,15 +137,12 @@ export function openCompute({
         logger.warn({ provider, model, why, restMs }, msg);
     },
   });
-  const stopSharing = shareHealth({
-    health,
-    store: store.rests,
-    process,
-    onFailure: (error) => {
-      const msg = 'what other processes know of resting models could not be exchanged';
-      if (storms.admits(msg, RESTS)) logger.warn({ err: error }, msg);
-    },
-  });
+  const onFailure = (error: unknown): void => {
+    const msg = 'what other processes know of models could not be exchanged';
+    if (storms.admits(msg, RESTS)) logger.warn({ err: error }, msg);
+  };
+  const stopSharing = shareHealth({ health, store: store.rests, process, onFailure });
+  const stopTelling = shareOutcomes({ health, store: store.compression, process, clock, onFailure });
   const metrics = createComputeMetrics(registry);
   const calls = new CallQueue({ store: store.calls, metrics, storms, logger });
   const missing = new MissingCalls({ store: store.calls, queue: calls, process, clock, maxCallMs });
@@ -263,7 +261,7 @@ export function openCompute({
       await stopListing();
       await write();
       await stopFinding();
-      await stopSharing();
+      await Promise.all([stopSharing(), stopTelling()]);
       await learning.share().catch((err: unknown) => {
         logger.warn({ err }, 'what was learned in the last second could not be stored');
       });

@@ -1,6 +1,7 @@
 import { type JsonObject, parseJson, readStatus, type StatusReport, utf8 } from '@tallystick/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MODEL, type Routed, startRouted } from './compute.ts';
+import { MODELS_FILE } from './models.ts';
 import { expectSchema } from './schemas.ts';
 import type { TestService } from './service.ts';
 import type { Script } from './upstream.ts';
@@ -129,6 +130,27 @@ describe('providers and models in the status', () => {
     expect(routed.upstream.requests).toHaveLength(2);
     expect(await service.services.store.ledger.checkBalanced()).toMatchObject({ sum: 0n });
     expect((await routed.balance('development')).balance).toBe(0n);
+  });
+
+  it('are judged by the calls of every process', async () => {
+    await start();
+    const { dataDir, keyring } = service.config;
+    const other = await startRouted({
+      env: {
+        ...env,
+        TALLY_DATA_DIR: dataDir,
+        TALLY_KEYRING: keyring.path,
+        OPENAI_BASE_URL: `${routed.upstream.url}/v1`,
+        TALLY_CONFIG: MODELS_FILE,
+      },
+    });
+    try {
+      await other.chat();
+      await expect.poll(() => modelInList(MODEL)).toEqual({ state: 'up', code: 'ok' });
+      expect(lights(await next())).toMatchObject({ chat: 'up ok', openai: 'up ok', model: 'up ok' });
+    } finally {
+      await other.close();
+    }
   });
 
   it('are down where the service asks and is not answered', async () => {

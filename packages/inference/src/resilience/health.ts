@@ -1,8 +1,8 @@
 import type { ProviderError, ProviderErrorKind } from '../providers/provider.ts';
 import { Breaker, type BreakerPolicy, defaultBreakerPolicy } from './breaker.ts';
 import type { Rest } from './light.ts';
-import { type Light, lightOf } from './light.ts';
-import { OutcomeRecord } from './outcomes.ts';
+import { type Light, lightOf, type Outcomes, WINDOW_MS } from './light.ts';
+import { lastOf, OutcomeRecord, type ToldOutcomes, together } from './outcomes.ts';
 import { ORDERS, type ToldRest } from './rest-store.ts';
 
 /** The key of a breaker: one model of one provider. */
@@ -12,7 +12,7 @@ interface HealthTarget {
 }
 
 /**
- * Which models answer, in this process's memory, and what other processes tell. Each call must report its end once: after the last byte of its answer,
+ * Which models answer, in this process's memory, and what other processes tell of theirs. Each call must report its end once: after the last byte of its answer,
  * or with its failure after all retries.
  */
 export interface Health {
@@ -20,17 +20,21 @@ export interface Health {
   available(model: HealthTarget): boolean;
   /** Why and how long the model rests; null if it may be called. Changes nothing. */
   rest(model: HealthTarget): Rest | null;
-  /** The model's state by its calls of the last minutes. Changes nothing. */
+  /** The model's state by its calls of the last minutes, in all processes. Changes nothing. */
   light(model: HealthTarget): Light;
-  /** How many calls of the model were answered here, and failed, in the last five minutes. Changes nothing. */
+  /** How many calls of the model were answered, and failed, in the last five minutes. Changes nothing. */
   recent(model: HealthTarget): { readonly answered: number; readonly failed: number };
   /** Milliseconds since a call of the model was answered or failed; null if none was. */
   sinceLastCall(model: HealthTarget): number | null;
   success(model: HealthTarget): void;
   /** The rests that this process itself has given, each with its end on the clock of `HealthOptions.now`. */
   resting(): (ToldRest & { readonly until: number })[];
+  /** How the calls that this process itself made in the last five minutes ended, each with the time of the last one. */
+  outcomes(): (ToldOutcomes & { readonly lastAt: number })[];
+  /** Replaces what other processes tell of their calls. It decides no call: a model rests for its own failures, and for rests that are told. */
+  hearOutcomes(told: readonly ToldOutcomes[]): void;
   /**
-   * Replaces what other processes tell. A model that one of them took for gone is called all the same if it answered
+   * Replaces what other processes tell of rests. A model that one of them took for gone is called all the same if it answered
    * here in the last minutes, unless that process too is in doubt: see `DOUBTFUL_REST_MS`. A model that the operator
    * resumes rests neither for this process nor for another.
    */
@@ -66,6 +70,7 @@ export function createHealth({
 }: HealthOptions = {}): Health {
   const tracks = new Map<string, Track>();
   let heard: ReadonlyMap<string, Heard> = new Map();
+  let elsewhere: ReadonlyMap<string, readonly Outcomes[]> = new Map();
   /** Milliseconds for which the operator's orders to resume were in force when they were last heard. */
   let resumed: ReadonlyMap<string, number> = new Map();
 
@@ -79,6 +84,9 @@ export function createHealth({
     tracks.set(key, track);
     return track;
   };
+
+  const everywhere = (model: HealthTarget): Outcomes =>
+    together([trackOf(model).outcomes.read(now()), ...(elsewhere.get(targetOf(model)) ?? [])]);
 
   const wake = (track: Track | undefined): void => {
     if (track === undefined) return;
@@ -112,20 +120,40 @@ export function createHealth({
     rest,
     light(model) {
       const track = trackOf(model);
-      const outcomes = track.outcomes.read(now());
+      const outcomes = everywhere(model);
       const told = heardRest(model)?.why;
       const isOwn = ownRest(track) !== null && told !== ORDERS.rest;
-      const failure = isOwn ? outcomes.failure : (told ?? outcomes.failure);
+      const failure = isOwn ? track.outcomes.read(now()).failure : (told ?? outcomes.failure);
       return lightOf({ ...outcomes, failure }, rest(model), now());
     },
     recent(model) {
-      const { answered, failed } = trackOf(model).outcomes.read(now());
+      const { answered, failed } = everywhere(model);
       return { answered, failed };
     },
     sinceLastCall(model) {
-      const { answeredAt, failedAt } = trackOf(model).outcomes.read(now());
-      const last = Math.max(answeredAt ?? -Infinity, failedAt ?? -Infinity);
-      return last === -Infinity ? null : now() - last;
+      const last = lastOf(everywhere(model));
+      return last === null ? null : now() - last;
+    },
+    outcomes() {
+      const at = now();
+      return [...tracks].flatMap(([model, track]) => {
+        const { answeredAt, failedAt, ...counts } = track.outcomes.read(at);
+        const lastAt = lastOf({ answeredAt, failedAt, ...counts });
+        if (lastAt === null || lastAt <= at - WINDOW_MS) return [];
+        const answeredMs = answeredAt === null ? null : at - answeredAt;
+        const failedMs = failedAt === null ? null : at - failedAt;
+        return [{ model, ...counts, answeredMs, failedMs, lastAt }];
+      });
+    },
+    hearOutcomes(told) {
+      const at = now();
+      const timeOf = (ms: number | null): number | null => (ms === null ? null : at - ms);
+      const times = ({ answeredMs, failedMs, ...rest }: ToldOutcomes) => ({
+        ...rest,
+        answeredAt: timeOf(answeredMs),
+        failedAt: timeOf(failedMs),
+      });
+      elsewhere = Map.groupBy(told.map(times), ({ model }) => model);
     },
     success(model) {
       const track = trackOf(model);

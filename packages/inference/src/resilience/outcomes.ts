@@ -4,6 +4,14 @@ import { type Outcomes, WINDOW_MS } from './light.ts';
 const SPAN_MS = 60_000;
 const SPANS = WINDOW_MS / SPAN_MS;
 
+/** What a process tells others of a model's calls: milliseconds that have passed stand for times. */
+export interface ToldOutcomes extends Omit<Outcomes, 'answeredAt' | 'failedAt'> {
+  /** `<provider>/<the provider's own name for the model>`. */
+  readonly model: string;
+  readonly answeredMs: number | null;
+  readonly failedMs: number | null;
+}
+
 interface Span {
   readonly index: number;
   answered: number;
@@ -57,4 +65,26 @@ export class OutcomeRecord {
     this.#spans = [...this.#recent(now), span];
     return span;
   }
+}
+
+/** Milliseconds of the last call that was answered or failed; null if there was none. */
+export function lastOf({ answeredAt, failedAt }: Outcomes): number | null {
+  return answeredAt === null ? failedAt : Math.max(answeredAt, failedAt ?? answeredAt);
+}
+
+/** How the calls of a model ended in several processes, as if one had made them. @param all at least one */
+export function together(all: readonly Outcomes[]): Outcomes {
+  const latest = (times: (number | null)[]): number | null =>
+    times.reduce((one, other) => (other === null || (one !== null && one >= other) ? one : other), null);
+  const answeredAt = latest(all.map((one) => one.answeredAt));
+  const failedAt = latest(all.map((one) => one.failedAt));
+  const since = all.filter((one) => (one.failedAt ?? -Infinity) >= (answeredAt ?? -Infinity));
+  return {
+    answeredAt,
+    failedAt,
+    failedInARow: since.reduce((sum, { failedInARow }) => sum + failedInARow, 0),
+    failure: all.find((one) => one.failedAt === failedAt && failedAt !== null)?.failure ?? '',
+    answered: all.reduce((sum, { answered }) => sum + answered, 0),
+    failed: all.reduce((sum, { failed }) => sum + failed, 0),
+  };
 }

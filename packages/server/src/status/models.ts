@@ -35,7 +35,7 @@ export interface FoundModels {
   readonly chat: Trouble | null;
 }
 
-/** The states of a catalogue's models, by the calls of this process and by their dates. */
+/** The states of a catalogue's models, by the calls of all processes and by their dates. */
 export function findModels({ catalogue, health, upkeep }: StatusContext): FoundModels {
   const { models } = catalogue;
   const terms = upkeep();
