@@ -1,4 +1,5 @@
 import { type JsonObject, parseJson, readStatus, type StatusReport, utf8 } from '@tallystick/core';
+import type { Model } from '@tallystick/inference';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MODEL, type Routed, startRouted } from './compute.ts';
 import { MODELS_FILE } from './models.ts';
@@ -20,8 +21,14 @@ async function start(more: Record<string, string> = {}): Promise<void> {
   service = routed.service;
 }
 
-/** The document of the next minute. */
+/** The document of the next minute, which is made by one process: where there are several it must have heard of all calls. */
 async function next(): Promise<StatusReport> {
+  const { catalogue, health } = service.services.compute.pipeline;
+  const heard = (): number => {
+    const recent = catalogue.models.map((model) => health.recent(model));
+    return recent.reduce((sum, { answered, failed }) => sum + answered + failed, 0);
+  };
+  await expect.poll(heard).toBe(routed.upstream.requests.length);
   service.clock.advance(MINUTE);
   await service.services.status.round();
   const document = parseJson(utf8((await service.get('/status')).text)) as JsonObject;
@@ -109,6 +116,9 @@ describe('providers and models in the status', () => {
       body['model'] === 'gpt-4o-mini' ? { fault: { kind: 'status', status: 404 } } : {},
     );
     await routed.chat({ model: 'auto', provider: { order: [MODEL], only: ['openai'] } });
+    const { catalogue, health } = service.services.compute.pipeline;
+    const model = catalogue.models.find(({ id }) => id === MODEL) as Model;
+    await expect.poll(() => health.rest(model)?.gone).toBe(true);
     expect(lights(await next())).toMatchObject({
       chat: 'up ok',
       openai: 'degraded model_gone',
