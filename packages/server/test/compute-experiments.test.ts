@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { RouteExplanation } from '../../inference/src/router/record.ts';
 import { replay } from '../../inference/src/router/replay.ts';
 import { type Routed, startRouted, svcOf } from './compute.ts';
-import { apiKey, type Reply } from './service.ts';
+import { apiKey, type Reply, shareLearned } from './service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tally-experiments-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -59,9 +59,10 @@ describe('a comparison', () => {
       'comparison',
     );
     const receipt_id = svcOf(await routed.chat(AUTO)).receipt.receipt_id;
+    await shareLearned(routed.service);
     const rated = await routed.post('/v1/compute/feedback', { receipt_id, score: 40 });
     expect(rated.status).toBe(200);
-    const metrics = await (await fetch(`${routed.url}/metrics`)).text();
+    const metrics = (await routed.service.get('/metrics')).text;
     expect(metrics).toContain('compute_comparison_calls_total{arm="cheap:b"} 2');
     expect(metrics).toContain('compute_rating_scores_total{model="stub/small",arm="cheap:b"} 40');
   });
@@ -106,6 +107,7 @@ describe('a bandit', () => {
       const route = routeOf(reply);
       expect(replays(route)).toBe(true);
       const { receipt_id } = svcOf(reply).receipt;
+      await shareLearned(routed.service);
       const score = route.outcome.model === 'stub/large' ? 0 : 100;
       const rated = await routed.post('/v1/compute/feedback', { receipt_id, score }, key);
       expect(rated.status).toBe(200);

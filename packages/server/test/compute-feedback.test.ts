@@ -8,7 +8,7 @@ import {
 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHAT, messages, svcOf } from './compute.ts';
-import { apiKey, type Reply, startTestService, type TestService } from './service.ts';
+import { apiKey, type Reply, shareLearned, startTestService, type TestService } from './service.ts';
 
 const FEEDBACK = '/v1/compute/feedback';
 const DAY = 86_400_000;
@@ -39,8 +39,11 @@ const idIn = (reply: Reply): string => {
   expect(reply.status, reply.text).toBe(200);
   return svcOf(reply).receipt.receipt_id;
 };
-const called = async (headers: Record<string, string> = owner): Promise<string> =>
-  idIn(await service.post(CHAT, CALL, headers));
+const called = async (headers: Record<string, string> = owner): Promise<string> => {
+  const receiptId = idIn(await service.post(CHAT, CALL, headers));
+  await shareLearned(service);
+  return receiptId;
+};
 const rate = (body: JsonObject, headers: Record<string, string> = owner) =>
   service.post(FEEDBACK, body, headers);
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { returnHoldsOfTheDead } from '../../ledger/src/process-lease.ts';
 import { CHAT, MODEL, messages, type Routed, startRouted, svcOf } from './compute.ts';
 import { MODELS_FILE } from './models.ts';
-import { DATABASES, type Reply, toReply } from './service.ts';
+import { ALONE, DATABASES, type Reply, toReply } from './service.ts';
 import type { Script } from './upstream.ts';
 
 /** Of a call of `MODEL`, in nano-USDC. */
@@ -17,7 +17,7 @@ function held(): { readonly script: Script; readonly letGo: () => void } {
 }
 
 /** Services with nothing in common but their database, their keys and their provider, as processes are. */
-describe.each(DATABASES)('the same Idempotency-Key at two services on one database, %s', (database) => {
+describe.runIf(ALONE).each(DATABASES)('one Idempotency-Key at two services, one database, %s', (database) => {
   let one: Routed;
   let other: Routed;
   /** Does not wait long. */

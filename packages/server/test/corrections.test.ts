@@ -110,9 +110,11 @@ describe.each(DATABASES)('corrections over %s', (database) => {
 
   it('is signed all the same where the process had died before', async () => {
     const [first, second] = [await mint(key), await mint(key)];
-    const lost = vi.spyOn(service.services.store, 'putReceipt').mockRejectedValueOnce(new Error('down'));
+    const lost = service.processes.map(({ store }) =>
+      vi.spyOn(store, 'putReceipt').mockRejectedValueOnce(new Error('down')),
+    );
     expect((await correct(first, second, key)).status).toBe(500);
-    lost.mockRestore();
+    for (const one of lost) one.mockRestore();
     expect((await correctionsOf(first)).json).toMatchObject({ corrected_by: null });
     const reply = await correct(first, second, key);
     expect(reply.status).toBe(200);

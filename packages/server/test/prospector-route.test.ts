@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../src/app/listen.ts';
 import { testFrame } from './frame.ts';
 import { freePort } from './free-port.ts';
-import { apiKey, expectProblem, runningClock, startTestService, type TestService } from './service.ts';
+import { ALONE, apiKey, expectProblem, runningClock, startTestService, type TestService } from './service.ts';
 
 const PATH = '/v1/prospector/qualify';
 
@@ -80,7 +80,8 @@ it.each([
   expectProblem(await service.post(PATH, body, partner), code, field);
 });
 
-it('a partner may have two checks running, and is told when to come back', async () => {
+// This limit is that of one process.
+it.runIf(ALONE)('a partner may have two checks running, and is told when to come back', async () => {
   const asked = Promise.withResolvers<void>();
   let waiting = 0;
   const server = createServer(() => {

@@ -252,6 +252,11 @@ export async function apiKey(service: TestService, tier: Grant): Promise<{ autho
   return { authorization: `Bearer ${key}` };
 }
 
+/** Has each of several processes tell the others what it learned of calls, as it does every second. One alone knows it at once. */
+export async function shareLearned({ processes }: TestService): Promise<void> {
+  if (!ALONE) await Promise.all(processes.map(({ compute }) => compute.learn()));
+}
+
 /** The id of a receipt of the envelope or of a profile. */
 export function receiptIdOf(receipt: string): string {
   const { receipt_id, receipt: reference } = JSON.parse(receipt) as {
