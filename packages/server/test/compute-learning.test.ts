@@ -76,7 +76,9 @@ describe.each(DATABASES)('three services on one database, %s,', (database) => {
   });
   const learn = async () => {
     for (let round = 0; round < 2; round += 1)
-      await Promise.all(all.map(({ service }) => service.services.compute.learn()));
+      await Promise.all(
+        all.flatMap(({ service }) => service.processes.map(({ compute }) => compute.learn())),
+      );
   };
   const ask = async (routed: Routed | undefined, body: JsonObject) => {
     const reply = await routed?.chat(body);

@@ -42,11 +42,12 @@ async function start(shadow: JsonObject = {}, settings: NodeJS.ProcessEnv = {}):
       return env;
     },
   });
-  const { services, clock, config } = routed.service;
+  const { services, processes, clock, config } = routed.service;
   const { apiKeySecret } = withApiKeySecret(services.issuer.keyring);
   const made = await createApiKey(services.store, apiKeySecret, { tier: 'scale', label: null, now: clock() });
   write({ shadow: { name: 'next', share: 1, model: 'stub/new', key: made.id, ...shadow } });
-  await services.reload(readConfig({ TALLY_DATA_DIR: config.dataDir, TALLY_DEVNET: 'off', ...env }));
+  for (const process of processes)
+    await process.reload(readConfig({ TALLY_DATA_DIR: config.dataDir, TALLY_DEVNET: 'off', ...env }));
   return { id: made.id, headers: { authorization: `Bearer ${made.key}` } };
 }
 
@@ -55,13 +56,14 @@ const modelsAsked = () => routed.upstream.requests.map(({ body }) => body['model
 
 /** Waits for the shadows that are under way. */
 async function settled(): Promise<void> {
-  const { compute } = routed.service.services;
-  while (compute.pipeline.unbilled.size > 0) await Promise.all(compute.pipeline.unbilled);
-  await compute.listed();
+  for (const { compute } of routed.service.processes) {
+    while (compute.pipeline.unbilled.size > 0) await Promise.all(compute.pipeline.unbilled);
+    await compute.listed();
+  }
 }
 
 async function metric(outcome: string): Promise<number> {
-  const text = await (await fetch(`${routed.url}/metrics`)).text();
+  const { text } = await routed.service.get('/metrics');
   const line = new RegExp(
     `^compute_shadow_calls_total\\{model="stub/new",outcome="${outcome}"\\} (\\d+)$`,
     'm',
