@@ -71,6 +71,16 @@ async function allowPermit2(name: 'alice' | 'bob', rpcUrl: string): Promise<void
   await sendCall(rpcUrl, name, encodeFunctionData({ abi, functionName: 'approve', args }));
 }
 
+/** Has no process write this of a payment, until the returned function is called. */
+function withoutDatabase(...writes: ('begin' | 'deleteChannel')[]): () => void {
+  const spies = service.service.processes.flatMap(({ store: { payments } }) =>
+    writes.map((write) => vi.spyOn(payments, write).mockRejectedValue(AWAY)),
+  );
+  return () => {
+    for (const spy of spies) spy.mockRestore();
+  };
+}
+
 async function open() {
   const rows = await service.service.services.store.payments.openOf(alice.address.toLowerCase());
   return rows.filter(({ state }) => state === 'serving');
@@ -226,9 +236,9 @@ describe('a call by upto', () => {
   });
 
   it('that could not be begun leaves the payer free for the next', async () => {
-    const { payments } = service.service.services.store;
-    vi.spyOn(payments, 'begin').mockRejectedValueOnce(AWAY);
+    const restore = withoutDatabase('begin');
     expect((await chat(bob)).status).toBe(503);
+    restore();
     const response = await chat(bob);
     expect(response.status, await response.clone().text()).toBe(200);
   });
@@ -243,20 +253,22 @@ describe('a call by upto', () => {
 
 describe('a call', () => {
   it('whose process ends in its middle is brought to its end by the next one, and costs nothing', async () => {
-    const { store } = service.service.services;
     const before = await promised();
-    // As far as this process gets with it.
-    const reached = new Promise<void>((resolve) => {
-      vi.spyOn(store.ledger, 'reserve').mockImplementationOnce(() => {
-        resolve();
-        return new Promise(() => {});
-      });
-    });
+    // As far as its process gets with it.
+    const { promise: reached, resolve } = Promise.withResolvers<void>();
+    const ends = (): Promise<never> => {
+      resolve();
+      return new Promise(() => {});
+    };
+    const spies = service.service.processes.map(({ store: { ledger } }) =>
+      vi.spyOn(ledger, 'reserve').mockImplementation(ends),
+    );
     const leaving = new AbortController();
     void chat({ fetch: (url, init) => alice.fetch(url, { ...init, signal: leaving.signal }) }).catch(
       () => {},
     );
     await reached;
+    for (const spy of spies) spy.mockRestore();
     expect(await promised()).toBeGreaterThan(before);
     expect((await open()).length).toBe(1);
     await service.payments.sweep();
@@ -273,10 +285,9 @@ describe('a call', () => {
   });
 
   it('whose process ends before it is begun keeps its payer waiting for some minutes', async () => {
-    const { payments } = service.service.services.store;
-    vi.spyOn(payments, 'begin').mockRejectedValueOnce(AWAY);
-    vi.spyOn(payments, 'deleteChannel').mockRejectedValueOnce(AWAY);
+    const restore = withoutDatabase('begin', 'deleteChannel');
     expect((await chat(bob)).status).toBe(503);
+    restore();
     expect((await chat(bob)).status).toBe(409);
     service.clock.advance(600_000);
     const response = await chat(bob);
