@@ -356,6 +356,15 @@ def test_a_policy_without_ml_dsa(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (witnessed.satisfied, witnessed.by, witnessed.of) == (False, (), 1)
 
 
+def test_a_policy_with_half_of_a_surrogate_pair_is_read_as_by_the_core() -> None:
+    with pytest.raises(WitnessPolicyError) as raised:
+        parse_witness_policy("witness \ud800 nokey\n")
+    same = "witness \N{REPLACEMENT CHARACTER} nokey\n"
+    with pytest.raises(WitnessPolicyError) as other:
+        parse_witness_policy(same)
+    assert str(raised.value) == str(other.value)
+
+
 def test_no_other_log_counts_in_the_place_of_one_of_an_unknown_type() -> None:
     cases = {case.id: case.values[0] for case in vectors("witness-policies.json")}
     known = parse_witness_policy(base64.b64decode(cases["one of two logs"]["policy_base64"])).logs

@@ -153,13 +153,18 @@ class WitnessPolicy:
 
 def parse_witness_policy(text: bytes | str) -> WitnessPolicy:
     """Parses a policy in C2SP's form. Raises ``WitnessPolicyError`` with a reason and a line."""
-    source = _decode(text.encode() if isinstance(text, str) else text)
+    source = _decode(_utf8(text) if isinstance(text, str) else text)
     reader = _Reader()
     for number, line in enumerate(source.split("\n"), 1):
         items = [item for item in re.split("[ \t]+", line) if item != ""]
         if items and not items[0].startswith("#"):
             reader.read(items, number)
     return reader.finish()
+
+
+def _utf8(text: str) -> bytes:
+    """Half of a surrogate pair becomes U+FFFD, as in a TextEncoder of JavaScript."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
 
 
 def _decode(data: bytes) -> str:
