@@ -8,7 +8,8 @@ beforeEach(async () => {
 });
 afterEach(() => routed.close());
 
-const endCalls = (): Promise<void> => routed.service.services.endCalls();
+const endCalls = (): Promise<unknown> =>
+  Promise.all(routed.service.processes.map((process) => process.endCalls()));
 const open = (body = {}): Promise<Response> => routed.post(CHAT, { model: MODEL, messages, ...body });
 
 it('a stopping service ends an open stream with an error event, its receipt and its bill', async () => {
