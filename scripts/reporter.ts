@@ -9,7 +9,7 @@ const FATAL_LINES = 30;
  * more what processes that crashed said last: Vitest names the signal only, and their words are pages above.
  */
 export default class ClosingLine implements Reporter {
-  /** What each process of tests wrote from its fatal error on; of others the last characters. */
+  /** By process of tests: what it wrote to stderr since its fatal error began. Before one it is the last characters alone. */
   readonly #ends = new Map<unknown, string>();
 
   onInit({ logger }: Vitest): void {

@@ -21,7 +21,7 @@ async function start(more: Record<string, string> = {}): Promise<void> {
   service = routed.service;
 }
 
-/** The document of the next minute, which is made by one process: where there are several it must have heard of all calls. */
+/** The document of the next minute. The process that makes it has heard of all calls by then, also of those that others served. */
 async function next(): Promise<StatusReport> {
   const { catalogue, health } = service.services.compute.pipeline;
   const heard = (): number => {

@@ -25,7 +25,7 @@ export class UncutNotes {
   readonly #logger: Pick<Logger, 'warn'>;
   /** The tier that was stored for a conversation, the oldest first. */
   readonly #known = new Map<string, string>();
-  /** The last write that is under way, by conversation. */
+  /** By conversation: its newest write that has not ended. */
   readonly #writing = new Map<string, Promise<void>>();
 
   constructor(conversations: Conversations, logger: Pick<Logger, 'warn'>) {
@@ -53,7 +53,7 @@ export class UncutNotes {
     this.#writing.set(key, written);
   }
 
-  /** Resolves once what was noted of a conversation is written. */
+  /** Resolves once the notes of this process about a conversation are stored, or could not be. */
   async written(conversation: Conversation): Promise<void> {
     await this.#writing.get(keyOf(conversation));
   }
