@@ -31,6 +31,10 @@ export interface Statement {
   readonly reportData: string | null;
   /** Whether the machine can be debugged from outside; null if the evidence does not say. */
   readonly debug: boolean | null;
+  /** Whether an agent may move the machine to another host; null if the evidence does not say. */
+  readonly movable: boolean | null;
+  /** The level of privilege at which the evidence was asked for, of SEV-SNP (VMPL); null for another kind. 0 is the highest. */
+  readonly level: number | null;
   /** When the evidence was made, as it says: Unix milliseconds. Null if it does not say. */
   readonly time: number | null;
 }

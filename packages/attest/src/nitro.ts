@@ -54,6 +54,8 @@ export function readDocument(bytes: Buffer): Evidence {
       reportData: isBytes(given) && given.length > 0 ? Buffer.from(given).toString('hex') : null,
       // An enclave in debug mode measures nothing.
       debug: [0, 1, 2].every((index) => register(index)?.every((byte) => byte === 0) !== false),
+      movable: null,
+      level: null,
       time: timestamp,
     },
     leaf,

@@ -72,6 +72,8 @@ function readDevice(device: JsonObject): Evidence {
       measurement: null,
       reportData: report.toString('hex', NONCE, NONCE + 32),
       debug: null,
+      movable: null,
+      level: null,
       time: null,
     },
     leaf,

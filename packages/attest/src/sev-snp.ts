@@ -56,6 +56,8 @@ export function readReport(bytes: Buffer): Evidence {
       measurement: report.toString('hex', 0x90, 0xc0),
       reportData: report.toString('hex', 0x50, 0x90),
       debug: (report.readUInt8(0x0a) & 0x08) !== 0,
+      movable: (report.readUInt8(0x0a) & 0x04) !== 0,
+      level: report.readUInt32LE(0x30),
       time: null,
     },
     leaf,

@@ -82,6 +82,9 @@ export function readQuote(bytes: Buffer): Evidence {
       reportData: body.toString('hex', 520, 584),
       // Any bit of TUD: a machine of which others can read or profile what it does.
       debug: body.readUInt8(120) !== 0,
+      // MIGRATABLE, bit 29 of the attributes.
+      movable: (body.readUInt8(123) & 0x20) !== 0,
+      level: null,
       time: null,
     },
     leaf,

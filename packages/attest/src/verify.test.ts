@@ -167,6 +167,29 @@ describe('the rules of a vendor', () => {
     expect(broken(bytes)).toEqual(['signature', 'debug']);
   });
 
+  test.each([
+    ['sev-snp.bin', 0x0a, 0x04],
+    ['tdx.bin', 48 + 123, 0x20],
+    ['tdx-v5.bin', 48 + 6 + 123, 0x20],
+  ])('%s: that an agent may move the machine is told by a bit of byte %i', (file, at, bit) => {
+    const bytes = Buffer.from(read(file));
+    bytes[at] = (bytes[at] ?? 0) | bit;
+    expect(broken(bytes)).toEqual(['signature', 'migration']);
+  });
+
+  test.each([
+    [0, true, /highest level/],
+    [2, null, /at VMPL 2/],
+    [0xffff_ffff, null, /host asked/],
+  ])('a report of level %i names it', (level, ok, detail) => {
+    const bytes = Buffer.from(read('sev-snp.bin'));
+    bytes.writeUInt32LE(level, 0x30);
+    expect(judge(bytes).checks.find(({ name }) => name === 'privilege')).toMatchObject({
+      ok,
+      detail: expect.stringMatching(detail),
+    });
+  });
+
   test('a chip may be masked by zeros, and by no bit of the report', () => {
     const bytes = Buffer.from(read('sev-snp.bin'));
     bytes.fill(0, 0x1a0, 0x1e0);

@@ -75,6 +75,8 @@ export function verifyAttestation(bytes: Uint8Array, expected: Expected): Attest
     together('signature', devices, signatureCheck),
     together('vendor_rules', devices, rulesCheck),
     together('debug', devices, debugCheck),
+    together('migration', devices, migrationCheck),
+    ...levelChecks(devices),
     {
       name: 'revocation',
       ok: null,
@@ -147,6 +149,35 @@ function debugCheck({ statement: { debug } }: Evidence): Finding {
   return debug
     ? { ok: false, detail: 'The machine is in debug mode: its owner can read and change what runs there.' }
     : { ok: true, detail: 'The machine is not in debug mode.' };
+}
+
+function migrationCheck({ statement: { movable } }: Evidence): Finding {
+  if (movable === null)
+    return { ok: null, detail: 'The evidence does not say whether the device can be moved.' };
+  return movable
+    ? {
+        ok: false,
+        detail:
+          'An agent may move the machine to another host: it can read what runs there, and nothing here says what it is.',
+      }
+    : { ok: true, detail: 'The machine cannot be moved to another host.' };
+}
+
+/** VMPL of a report that the host asked for (SEV-SNP ABI, table 23). */
+const HOST = 0xffff_ffff;
+
+/** A level that is not the highest is no fault: where a paravisor runs at the highest, all else has a lower one. */
+function levelChecks(devices: readonly Evidence[]): Check[] {
+  return devices.flatMap(({ statement: { level } }) => {
+    if (level === null) return [];
+    const detail =
+      level === 0
+        ? 'Software at the highest level of privilege (VMPL 0) asked for the report.'
+        : level === HOST
+          ? 'The host asked for the report, not the software of the machine.'
+          : `Software at VMPL ${level} asked for the report: what runs at a higher level of the machine can read and change it.`;
+    return [{ name: 'privilege', ok: level === 0 ? true : null, detail }];
+  });
 }
 
 function expectedChecks(devices: readonly Evidence[], { measurement, reportData }: Expected): Check[] {

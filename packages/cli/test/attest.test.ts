@@ -99,7 +99,9 @@ describe('tally attest verify', () => {
       genuine: false,
       bound: null,
       type: 'nitro',
-      statements: [{ debug: true, report_data: null, made_at: '2021-03-05T17:01:49.526Z' }],
+      statements: [
+        { debug: true, movable: null, level: null, report_data: null, made_at: '2021-03-05T17:01:49.526Z' },
+      ],
       checks: expect.arrayContaining([{ name: 'debug', ok: false, detail: expect.any(String) }]),
     });
     const none = await tally(['attest', 'verify', '-', '--json'], { input: 'x' });

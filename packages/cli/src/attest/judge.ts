@@ -94,10 +94,12 @@ function toJson({
     bound,
     type,
     attestation,
-    statements: statements.map(({ measurement, reportData, debug, time }) => ({
+    statements: statements.map(({ measurement, reportData, debug, movable, level, time }) => ({
       measurement,
       report_data: reportData,
       debug,
+      movable,
+      level,
       made_at: time === null ? null : new Date(time).toISOString(),
     })),
     checks,
