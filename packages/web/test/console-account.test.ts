@@ -398,7 +398,7 @@ describe('the balance', () => {
     await context.close();
   });
 
-  test('sends the payment that had no answer again, instead of a second one, also from another dialog', async () => {
+  test('sends the payment that had no answer again, instead of a second one, also from another dialog and another page', async () => {
     const { page, context } = await openAt(browser, 'about:blank');
     let signatures = 0;
     await site.addWallet(context, () => {
@@ -432,6 +432,9 @@ describe('the balance', () => {
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog', { state: 'detached' });
     answers = true;
+    await show('3.00');
+    await page.waitForSelector('text=Send the same payment again');
+    await page.reload();
     await show('3.00');
     await page.click('text=Send the same payment again');
     await page.waitForSelector('dialog >> text=$3.00');
