@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { Work } from './database-work.ts';
 import type { Durability } from './sql-database.ts';
+import type { SqliteFlush } from './sqlite-flush.ts';
 
 /** Milliseconds that a transaction waits for the write lock while another process has it. */
 export const BUSY_MS = 5_000;
@@ -16,9 +17,15 @@ interface Done<T> {
   readonly value: T;
 }
 
-/** Runs statements on one connection, each prepared once. */
+/**
+ * Runs statements on one connection, each prepared once. The connection does not flush its commits (`synchronous = NORMAL`): they are
+ * flushed here, on another thread, and nothing that was read is told before all that it may rest on is on disk.
+ */
 export class SqliteSession {
   readonly #connection: DatabaseSync;
+  readonly #flush: SqliteFlush;
+  /** What others had committed when the last flush began, as `PRAGMA data_version` counts it. */
+  #flushed: number;
   readonly #prepared = new Map<string, StatementSync>();
   #outside: number | null = null;
   /** Transactions that wait for the write lock. */
@@ -26,8 +33,19 @@ export class SqliteSession {
   /** Settles with the last of them. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(connection: DatabaseSync) {
+  constructor(connection: DatabaseSync, flush: SqliteFlush) {
     this.#connection = connection;
+    this.#flush = flush;
+    this.#flushed = this.#pragma('data_version');
+  }
+
+  /** Runs `task`, which only reads. What other connections have committed may be no more durable than that of this one. */
+  async read<T>(task: () => T): Promise<T> {
+    try {
+      return task();
+    } finally {
+      await this.#told();
+    }
   }
 
   /** Runs every step of some work without letting anything run in between. */
@@ -46,7 +64,7 @@ export class SqliteSession {
 
   /**
    * Runs `task` in a transaction that is durable when the promise resolves, and rolled back when it throws. A `relaxed` one is not
-   * flushed to disk by itself: the next durable one flushes both (sqlite.org/pragma.html#pragma_synchronous).
+   * flushed to disk by itself: the next durable one flushes both.
    *
    * It runs at once where no other process has the write lock. Otherwise it waits its turn without stopping the event loop: SQLite itself would
    * sleep, each time longer, for many times what a transaction takes.
@@ -54,8 +72,12 @@ export class SqliteSession {
   async transaction<T>(task: () => T, durability: Durability = 'durable'): Promise<T> {
     const deadline = performance.now() + BUSY_MS;
     const attempt = (): Done<T> | null => this.#attempt(task, durability, deadline);
-    const done = this.#waiting === 0 ? attempt() : null;
-    return (done ?? (await this.#inTurn(attempt))).value;
+    try {
+      const done = this.#waiting === 0 ? attempt() : null;
+      return (done ?? (await this.#inTurn(attempt))).value;
+    } finally {
+      await this.#told();
+    }
   }
 
   /** Tries until it is done, after those that wait already. */
@@ -85,13 +107,20 @@ export class SqliteSession {
 
   /** `null`, and nothing is done, while another process has the write lock. After the deadline that is thrown as SQLite's error. */
   #attempt<T>(task: () => T, durability: Durability, deadline: number): Done<T> | null {
-    // It can't be changed within a transaction.
-    if (durability === 'relaxed') this.#connection.exec('PRAGMA synchronous = NORMAL');
-    try {
-      return this.#begin(deadline) ? { value: this.#finish(task) } : null;
-    } finally {
-      if (durability === 'relaxed') this.#connection.exec('PRAGMA synchronous = FULL');
+    if (!this.#begin(deadline)) return null;
+    const value = this.#finish(task);
+    if (durability === 'durable') this.#flush.begin();
+    return { value };
+  }
+
+  /** Resolves when everything that can be seen now is on disk. */
+  async #told(): Promise<void> {
+    const version = this.#pragma('data_version');
+    if (version !== this.#flushed) {
+      this.#flushed = version;
+      this.#flush.begin();
     }
+    await this.#flush.ended;
   }
 
   /** Takes the write lock, unless another process has it. */

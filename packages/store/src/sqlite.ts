@@ -11,6 +11,7 @@ import type { ColumnTypes } from './migrations/migration.ts';
 import type { Schema } from './schema.ts';
 import { type SqlDatabase, sharedStatements } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
+import { SqliteFlush } from './sqlite-flush.ts';
 import { sqliteLeafPositions } from './sqlite-leaf-positions.ts';
 import { sqliteRows } from './sqlite-rows.ts';
 import { BUSY, BUSY_MS, resultCode, SqliteSession } from './sqlite-session.ts';
@@ -80,7 +81,7 @@ async function openFile(file: string, observer: StoreObserver | undefined): Prom
     connection.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL`);
     await enterWal(connection);
     connection.exec(
-      `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA cache_spill = ${SPILL_PAGES}`,
+      `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA cache_spill = ${SPILL_PAGES}`,
     );
     return new SqlStore(await openDatabase(connection, file), observer);
   } catch (error) {
@@ -118,11 +119,14 @@ async function openDatabase(connection: DatabaseSync, file: string): Promise<Sql
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   });
-  const session = new SqliteSession(connection);
+  // A connection opens its log when it reads.
+  connection.prepare('select count(*) from sqlite_schema').get();
+  const flush = new SqliteFlush(file === IN_MEMORY ? null : file);
+  const session = new SqliteSession(connection, flush);
   await session.transaction(() => session.perform(migrateAll(compiler)));
   return {
     ...sharedStatements(compiler, DIALECT),
-    read: (work) => inPromise(() => session.perform(work)),
+    read: (work) => session.read(() => session.perform(work)).catch(rethrown),
     transaction: (work, durability) =>
       session.transaction(() => session.perform(work()), durability).catch(rethrown),
     positionsOfLeaves: sqliteLeafPositions(compiler),
@@ -133,7 +137,14 @@ async function openDatabase(connection: DatabaseSync, file: string): Promise<Sql
     giveBack: (pages) =>
       session.transaction(() => session.giveBack(pages, FREE_PAGES), 'relaxed').catch(rethrown),
     backup: (path) => writeBackup(file, path),
-    close: () => inPromise(() => connection.close()),
+    close: async () => {
+      try {
+        await flush.ended;
+      } finally {
+        translated(() => connection.close());
+        flush.close();
+      }
+    },
   };
 }
 
@@ -144,11 +155,6 @@ function* migrateAll(db: Kysely<Schema>): Work<void> {
     yield* run(makeIndex(db, pending), {});
     yield* recordVersion(db, pending.version, pending);
   }
-}
-
-/** Runs a task at once. An error that it throws rejects the promise. */
-async function inPromise<T>(task: () => T): Promise<T> {
-  return translated(task);
 }
 
 /** @throws the errors of `Store` in place of SQLite's */
