@@ -223,8 +223,16 @@ export interface TreasuryStore {
     'requested' | 'requested_before' | { readonly kind: 'insufficient'; readonly available: NanoUsdc }
   >;
   payout(id: string): Promise<PayoutRow | null>;
-  /** Yields all payouts, oldest first, reading a page at a time. */
-  listPayouts(kind?: PayoutKind): AsyncIterable<PayoutRow>;
+  /** Yields all payouts, oldest first, reading a page at a time. Only an audit needs them all. */
+  listPayouts(): AsyncIterable<PayoutRow>;
+  /** Yields the payouts that are `waiting` or `paying`, oldest first, without reading others. */
+  listOpenPayouts(kind: PayoutKind): AsyncIterable<PayoutRow>;
+  /** The newest payouts of a kind, or the newest of those before one, newest first. */
+  newestPayouts(
+    kind: PayoutKind,
+    limit: number,
+    before?: Pick<PayoutRow, 'createdAt' | 'id'>,
+  ): Promise<PayoutRow[]>;
   /** Yields the withdrawals of an account, oldest first, without reading those of others. */
   listWithdrawals(account: string): AsyncIterable<PayoutRow>;
   /** The payouts in state `paying`, by nonce. */

@@ -401,7 +401,7 @@ describe('a refund', () => {
     await chain.pay(7_000_000n, '', 'bob');
     await chain.pay(3n, 'hello', 'bob');
     await watch(service);
-    const refunds = await collect(store.treasury.listPayouts('refund'));
+    const refunds = await collect(store.treasury.listOpenPayouts('refund'));
     const [small, large] = refunds.sort((a, b) => Number(a.amount - b.amount));
     if (large === undefined || small === undefined) throw new Error('There are no refunds.');
     expect(await aside('refunds')).toBe(7_000_003_000n);
@@ -472,7 +472,7 @@ describe('reconciling', () => {
     await watch(moved);
     expect(await holds(treasury)).toBeGreaterThanOrEqual(40_000_000n);
     const { store } = moved.services;
-    expect(await collect(store.treasury.listPayouts('refund'))).toEqual([]);
+    expect(await collect(store.treasury.listOpenPayouts('refund'))).toEqual([]);
     const next = await openTreasuryCommands(moved.config, store);
     expect(await next.reconcile()).toMatchObject({ differences: [], pending: 0n });
   });

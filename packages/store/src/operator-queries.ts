@@ -2,9 +2,11 @@ import type { OperatorKeyRow } from '@tallystick/callers';
 import { sql } from 'kysely';
 import type { Dialect } from './dialect.ts';
 import { type Compiler, raw, statement } from './statement.ts';
+import { openPayouts } from './treasury-queries.ts';
 
 /** The statements about keys of operators, and those that look over the whole service. */
-export function operatorQueries(db: Compiler, { now }: Dialect) {
+export function operatorQueries(db: Compiler, dialect: Dialect) {
+  const { now } = dialect;
   const keys = db
     .selectFrom('operator_keys')
     .select(['id', 'hash', 'label', 'created_at as createdAt', 'revoked_at as revokedAt']);
@@ -56,9 +58,8 @@ export function operatorQueries(db: Compiler, { now }: Dialect) {
         )
         .groupBy('state'),
     ),
-    openPayouts: statement((v: { kind: string; limit: number }) =>
-      db
-        .selectFrom('payouts')
+    oldestOpenPayouts: statement((v: { kind: string; limit: number }) =>
+      openPayouts(db, dialect)
         .select([
           'id',
           'state',
@@ -70,16 +71,14 @@ export function operatorQueries(db: Compiler, { now }: Dialect) {
           'note',
         ])
         .where('kind', '=', v.kind)
-        .where('state', 'in', [sql.lit('waiting'), sql.lit('paying')])
         .orderBy('created_at')
         .orderBy('id')
         .limit(v.limit),
     ),
     countOpenPayouts: statement(() =>
-      raw<{ kind: string; payouts: number }>(
-        db,
-        sql`select kind, count(*) as payouts from payouts where state in ('waiting', 'paying') group by kind`,
-      ),
+      openPayouts(db, dialect)
+        .select((row) => ['kind', row.fn.countAll<number>().as('payouts')])
+        .groupBy('kind'),
     ),
   };
 }

@@ -42,7 +42,7 @@ export function sharedQueries(db: Compiler, dialect: Dialect) {
     ...compressionQueries(db, dialect.skipLocked),
     ...learningQueries(db, dialect),
     ...paymentQueries(db),
-    ...treasuryQueries(db),
+    ...treasuryQueries(db, dialect),
     ...tenantQueries(db, dialect),
     ...callQueries(db, dialect),
     ...contentQueries(db),

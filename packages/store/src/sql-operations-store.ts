@@ -21,7 +21,7 @@ export class SqlOperationsStore implements OperationsStore {
       read(all(queries.logLease, {})),
       read(all(queries.openPostings, {})),
       read(all(queries.newestCheckpoints, { limit: CHECKPOINTS })),
-      read(all(queries.openPayouts, { kind: 'refund', limit })),
+      read(all(queries.oldestOpenPayouts, { kind: 'refund', limit })),
       read(all(queries.countOpenPayouts, {})),
     ]);
     const [lease] = leases;

@@ -154,11 +154,24 @@ export class SqlTreasuryStore implements TreasuryStore {
     return row && payoutFrom(row);
   }
 
-  async *listPayouts(kind?: PayoutKind): AsyncGenerator<PayoutRow> {
-    const rows = pages(PAGE, async (last: PayoutRow | undefined) =>
+  listPayouts(): AsyncIterable<PayoutRow> {
+    return pages(PAGE, async (last: PayoutRow | undefined) =>
       (await this.#all(this.#queries.pageOfPayouts, after(last))).map(payoutFrom),
     );
-    for await (const row of rows) if ((kind ?? row.kind) === row.kind) yield row;
+  }
+
+  listOpenPayouts(kind: PayoutKind): AsyncIterable<PayoutRow> {
+    return pages(PAGE, async (last: PayoutRow | undefined) => {
+      const rows = await this.#all(this.#queries.pageOfOpenPayouts, { kind, ...after(last) });
+      return rows.map(payoutFrom);
+    });
+  }
+
+  async newestPayouts(
+    ...[kind, limit, before]: Parameters<TreasuryStore['newestPayouts']>
+  ): Promise<PayoutRow[]> {
+    const { createdAt, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+    return (await this.#all(this.#queries.newestPayouts, { kind, createdAt, id, limit })).map(payoutFrom);
   }
 
   listWithdrawals(account: string): AsyncIterable<PayoutRow> {

@@ -4,19 +4,35 @@ import type {
   OrderRow,
   OrderStep,
   PayoutAttempt,
+  PayoutKind,
   PayoutRow,
   Renewal,
   TransferRow,
   Watched,
 } from '@tallystick/payments';
 import { type Kysely, sql } from 'kysely';
+import type { Dialect } from './dialect.ts';
 import { asText } from './ledger-queries.ts';
 import type { Schema } from './schema.ts';
 import { statement } from './statement.ts';
 
 /** The treasury's statements. Few rows are written at once, so all databases share them. */
-export function treasuryQueries(db: Kysely<Schema>) {
-  return { ...transferQueries(db), ...orderQueries(db), ...payoutQueries(db), ...attemptQueries(db) };
+export function treasuryQueries(db: Kysely<Schema>, dialect: PayoutDialect) {
+  return {
+    ...transferQueries(db),
+    ...orderQueries(db),
+    ...payoutQueries(db, dialect),
+    ...attemptQueries(db),
+  };
+}
+
+type PayoutDialect = Pick<Dialect, 'indexedBy'>;
+
+/** The payouts that are `waiting` or `paying`: few of all that there are, with an index of their own. */
+export function openPayouts(db: Kysely<Schema>, { indexedBy }: PayoutDialect) {
+  return db
+    .selectFrom(sql<Schema['payouts']>`payouts`.as<'payouts'>(sql`payouts ${indexedBy('payouts_open')}`))
+    .where('state', 'in', [sql.lit('waiting'), sql.lit('paying')]);
 }
 
 function transferQueries(db: Kysely<Schema>) {
@@ -225,27 +241,27 @@ function orderQueries(db: Kysely<Schema>) {
   };
 }
 
-function payoutQueries(db: Kysely<Schema>) {
-  const payouts = db
-    .selectFrom('payouts')
-    .select([
-      'id',
-      'kind',
-      'state',
-      'network',
-      'account',
-      'address',
-      asText('amount').as('amount'),
-      'reason',
-      'transfer',
-      'created_at as createdAt',
-      'sender',
-      'nonce',
-      'tx_hash as txHash',
-      'height',
-      'note',
-      'ended_at as endedAt',
-    ]);
+function payoutQueries(db: Kysely<Schema>, dialect: PayoutDialect) {
+  const columns = [
+    'id',
+    'kind',
+    'state',
+    'network',
+    'account',
+    'address',
+    asText('amount').as('amount'),
+    'reason',
+    'transfer',
+    'created_at as createdAt',
+    'sender',
+    'nonce',
+    'tx_hash as txHash',
+    'height',
+    'note',
+    'ended_at as endedAt',
+  ] as const;
+  const payouts = db.selectFrom('payouts').select(columns);
+  const open = openPayouts(db, dialect).select(columns);
   return {
     insertPayout: statement((v: PayoutRow) =>
       db
@@ -273,6 +289,22 @@ function payoutQueries(db: Kysely<Schema>) {
         .orderBy('id')
         .limit(v.limit),
     ),
+    pageOfOpenPayouts: statement((v: { kind: PayoutKind; createdAt: number; id: string; limit: number }) =>
+      open
+        .where('kind', '=', v.kind)
+        .where((payout) => payout(payout.refTuple('created_at', 'id'), '>', payout.tuple(v.createdAt, v.id)))
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(v.limit),
+    ),
+    newestPayouts: statement((v: { kind: PayoutKind; createdAt: number; id: string; limit: number }) =>
+      payouts
+        .where('kind', '=', v.kind)
+        .where((payout) => payout(payout.refTuple('created_at', 'id'), '<', payout.tuple(v.createdAt, v.id)))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(v.limit),
+    ),
     pageOfWithdrawals: statement((v: { account: string; createdAt: number; id: string; limit: number }) =>
       payouts
         .where('account', '=', v.account)
@@ -283,7 +315,7 @@ function payoutQueries(db: Kysely<Schema>) {
         .limit(v.limit),
     ),
     payoutsUnderWay: statement((v: { network: string }) =>
-      payouts.where('state', '=', sql.lit('paying')).where('network', '=', v.network).orderBy('nonce'),
+      open.where('state', '=', sql.lit('paying')).where('network', '=', v.network).orderBy('nonce'),
     ),
     startPayout: statement((v: { payout: string; sender: string; nonce: number }) =>
       db
@@ -323,10 +355,19 @@ function attemptQueries(db: Kysely<Schema>) {
     newestNonce: statement((v: { network: string; sender: string }) =>
       db
         .selectFrom('payout_attempts')
-        .innerJoin('payouts', 'payouts.id', 'payout_attempts.payout')
-        .select(sql<number | null>`max(payout_attempts.nonce)`.as('nonce'))
-        .where('payouts.network', '=', v.network)
-        .where('payout_attempts.sender', '=', v.sender),
+        .select('nonce')
+        .where('sender', '=', v.sender)
+        .where((attempt) =>
+          attempt.exists(
+            attempt
+              .selectFrom('payouts')
+              .select('payouts.id')
+              .whereRef('payouts.id', '=', 'payout_attempts.payout')
+              .where('payouts.network', '=', v.network),
+          ),
+        )
+        .orderBy('nonce', 'desc')
+        .limit(sql.lit(1)),
     ),
     insertPayoutAttempt: statement((v: PayoutAttempt & { attempt: number }) =>
       db.insertInto('payout_attempts').values({

@@ -6,6 +6,7 @@ import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryComp
 import { afterAll, expect, test } from 'vitest';
 import type { Dialect } from '../src/dialect.ts';
 import { logQueries } from '../src/log-queries.ts';
+import { operatorQueries } from '../src/operator-queries.ts';
 import { receiptListQueries } from '../src/receipt-list-queries.ts';
 import type { Schema } from '../src/schema.ts';
 import { sessionListQueries } from '../src/session-list-queries.ts';
@@ -86,9 +87,20 @@ test('every list is read from an index that begins with its owner, in order, and
   const purging = planOf(purgeSessionList);
   expect(purging.join()).toContain('session_list_expiry (expires_at<?)');
   expect(purging.filter((step) => step.startsWith('SCAN session_list'))).toEqual([]);
-  expect(planOf(treasuryQueries(db).pageOfWithdrawals)).toEqual([
-    expect.stringContaining('payouts_account (account=? AND kind=? AND (created_at,id)>(?,?))'),
-  ]);
+  const { pageOfWithdrawals, pageOfOpenPayouts, newestPayouts, payoutsUnderWay, newestNonce } =
+    treasuryQueries(db, dialect);
+  const { oldestOpenPayouts, countOpenPayouts } = operatorQueries(db, dialect);
+  for (const [statement, ...steps] of [
+    [pageOfWithdrawals, 'payouts_account (account=? AND kind=? AND (created_at,id)>(?,?))'],
+    [pageOfOpenPayouts, 'payouts_open (kind=? AND (created_at,id)>(?,?))'],
+    [newestPayouts, 'payouts_kind (kind=? AND (created_at,id)<(?,?))'],
+    // All open payouts are read, and put in order.
+    [payoutsUnderWay, 'SCAN payouts USING INDEX payouts_open', 'USE TEMP B-TREE FOR ORDER BY'],
+    [newestNonce, 'payout_attempts_nonce (sender=?)', 'payouts EXISTS USING PRIMARY KEY (id=?)'],
+    [oldestOpenPayouts, 'payouts_open (kind=?)'],
+    [countOpenPayouts, 'SCAN payouts USING INDEX payouts_open'],
+  ] as const)
+    expect(planOf(statement)).toEqual(steps.map((step) => expect.stringContaining(step)));
   expect(planOf(scanReceipts).join()).toContain(
     'receipts USING INDEX sqlite_autoindex_receipts_1 (id>? AND id<?)',
   );

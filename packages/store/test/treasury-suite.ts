@@ -313,6 +313,36 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         expect(await idsOf('caller:key_c')).toEqual([]);
       });
 
+      it('are listed by their kind: those that are open, and the newest of all', async () => {
+        await store.ledger.post(posting('credit', 'external', 'caller:key_a', 2_000_000n));
+        const put = async (id: string, change: Partial<PayoutRow>) => {
+          const held = posting(`requested:${id}`, 'caller:key_a', 'withdrawals');
+          expect(await store.treasury.requestPayout(payout(id, change), held)).toBe('requested');
+        };
+        // More than a page, many of them of one second.
+        const ids = times(250, (i) => `w${String(i).padStart(3, '0')}`);
+        for (const [i, id] of ids.entries()) await put(id, { createdAt: NOW + Math.floor(i / 100) });
+        await put('r0', { kind: 'refund' });
+        const decline = { from: 'waiting', to: 'declined', at: NOW } as const;
+        const ended = new Set(['w000', 'w201', 'w249']);
+        for (const id of ended) {
+          const back = posting(`declined:${id}`, 'withdrawals', 'caller:key_a');
+          const end = { id, txHash: null, height: null, note: null };
+          expect(await store.treasury.endPayout(end, decline, back)).toBe('ended');
+        }
+        await store.treasury.startPayout(attempt('w002', 1));
+        const { treasury } = other;
+        const open = await collect(treasury.listOpenPayouts('withdrawal'));
+        expect(open.map(({ id }) => id)).toEqual(ids.filter((id) => !ended.has(id)));
+        expect(await collect(treasury.listOpenPayouts('refund'))).toMatchObject([{ id: 'r0' }]);
+        const newest = await treasury.newestPayouts('withdrawal', 60);
+        expect(newest.map(({ id }) => id)).toEqual(ids.slice(-60).toReversed());
+        const older = await treasury.newestPayouts('withdrawal', 500, newest.at(-1));
+        expect(older.map(({ id }) => id)).toEqual(ids.slice(0, -60).toReversed());
+        expect(await treasury.newestPayouts('refund', 9)).toMatchObject([{ id: 'r0', kind: 'refund' }]);
+        expect(await collect(treasury.listPayouts())).toHaveLength(251);
+      });
+
       it('are signed once, with a nonce each', async () => {
         await credit();
         await store.ledger.post(posting('more', 'external', 'caller:key_a'));
@@ -332,6 +362,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         }
         expect(await store.treasury.newestNonce(NETWORK, '0xs')).toBe(Math.max(...nonces));
         expect(await store.treasury.newestNonce(NETWORK, '0xother')).toBeNull();
+        expect(await store.treasury.newestNonce('eip155:2', '0xs')).toBeNull();
       });
 
       it('end once, and are posted then', async () => {

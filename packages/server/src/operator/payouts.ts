@@ -20,15 +20,33 @@ type Kind = PayoutRow['kind'];
 
 const POLL_MS = 1_000;
 const DEFAULT_WAIT = 300;
+const DEFAULT_ROWS = 1_000;
 
+/** Lists the payouts that wait or are under way; with `all`, the newest of all, or those before one. Oldest first. */
 export async function list(
   kind: Kind,
-  { all = false, json }: { all?: boolean; json?: boolean },
+  { all = false, before, limit = DEFAULT_ROWS, json }: ListOptions,
 ): Promise<void> {
-  const rows = (await onStore((store) => payouts(store, kind))).filter((row) => all || isOpen(row));
-  if (json) return printJson(rows.map(listing));
-  for (const row of rows) print(line(row));
-  if (rows.length === 0) remark(`There is no ${kind}${all ? '' : ' waiting'}.`);
+  const rows = await onStore(async (store) => {
+    if (!all) return open(store, kind);
+    const next = before === undefined ? undefined : await named(store, kind, before);
+    return (await store.treasury.newestPayouts(kind, limit, next)).toReversed();
+  });
+  if (json) printJson(rows.map(listing));
+  else for (const row of rows) print(line(row));
+  const [oldest] = rows;
+  if (oldest === undefined) {
+    if (!json)
+      remark(`There is no ${kind}${all ? '' : ' waiting'}${before === undefined ? '' : ' before it'}.`);
+  } else if (all && rows.length === limit) remark(`Those before them: --before ${oldest.id}`);
+}
+
+interface ListOptions {
+  readonly all?: boolean;
+  /** Id of a payout. */
+  readonly before?: string;
+  readonly limit?: number;
+  readonly json?: boolean;
 }
 
 /** Pays out, and waits for the confirmation. */
@@ -38,8 +56,7 @@ export async function pay(
   { wait = DEFAULT_WAIT, paidBy, json }: { wait?: number; paidBy?: string; json?: boolean },
 ): Promise<Exit> {
   return onStore(async (store, config) => {
-    const open = (await payouts(store, kind)).filter(isOpen);
-    const selected = ids.length === 0 ? open : ids.map((id) => named(open, id, kind));
+    const selected = ids.length === 0 ? await open(store, kind) : await waiting(store, kind, ids);
     const treasury = await openTreasuryCommands(config, store);
     const outcomes =
       paidBy === undefined ? await payAll(treasury, selected) : await book(treasury, selected, paidBy);
@@ -82,8 +99,7 @@ export async function decline(
   { note, json }: { note: string; json?: boolean },
 ): Promise<void> {
   const rows = await onStore(async (store) => {
-    const open = (await payouts(store, kind)).filter(isOpen);
-    const selected = ids.map((id) => named(open, id, kind));
+    const selected = await waiting(store, kind, ids);
     for (const row of selected) await declinePayout(store, row, note, Date.now());
     return current(store, selected);
   });
@@ -91,20 +107,25 @@ export async function decline(
   for (const row of rows) print(line(row));
 }
 
-function isOpen({ state }: PayoutRow): boolean {
-  return state === 'waiting' || state === 'paying';
-}
-
-function named(open: readonly PayoutRow[], id: string, kind: Kind): PayoutRow {
-  const found = open.find((row) => row.id === id);
-  if (found !== undefined) return found;
-  throw new UsageError(`There is no ${kind} ${printable(id)} waiting. See: tally ${kind}s list --all`);
-}
-
-async function payouts(store: Store, kind: Kind): Promise<PayoutRow[]> {
+async function open({ treasury }: Store, kind: Kind): Promise<PayoutRow[]> {
   const rows: PayoutRow[] = [];
-  for await (const row of store.treasury.listPayouts(kind)) rows.push(row);
+  for await (const row of treasury.listOpenPayouts(kind)) rows.push(row);
   return rows;
+}
+
+/** @throws UsageError where one of them is neither waiting nor under way */
+async function waiting(store: Store, kind: Kind, ids: readonly string[]): Promise<PayoutRow[]> {
+  const rows = await Promise.all(ids.map((id) => named(store, kind, id)));
+  const ended = rows.find(({ state }) => state !== 'waiting' && state !== 'paying');
+  if (ended === undefined) return rows;
+  throw new UsageError(`The ${kind} ${ended.id} has ended: it is ${ended.state}.`);
+}
+
+/** @throws UsageError where there is none */
+async function named({ treasury }: Store, kind: Kind, id: string): Promise<PayoutRow> {
+  const found = await treasury.payout(id);
+  if (found?.kind === kind) return found;
+  throw new UsageError(`There is no ${kind} ${printable(id)}. See: tally ${kind}s list`);
 }
 
 async function current(store: Store, of: readonly { readonly id: string }[]): Promise<PayoutRow[]> {

@@ -108,7 +108,21 @@ describe('money on the development chain', () => {
       { state: 'declined', note: 'dust' },
     ]);
     expect(await parsed('refunds', 'list')).toEqual([]);
-    expect(await parsed('refunds', 'list', '--all')).toHaveLength(2);
+    const [first, second, ...others] = await parsed('refunds', 'list', '--all');
+    expect(others).toEqual([]);
+    expect(await parsed('refunds', 'list', '--all', '--limit', '1')).toEqual([second]);
+    expect(await parsed('refunds', 'list', '--all', '--before', second.id)).toEqual([first]);
+    expect(await parsed('refunds', 'list', '--all', '--before', first.id)).toEqual([]);
+    const cut = await run('refunds', 'list', '--all', '--limit', '1');
+    expect(cut.stderr).toContain(`--before ${second.id}`);
+    expect(await run('refunds', 'list', '--limit', '1')).toMatchObject({ code: 2 });
+    for (const args of [
+      ['refunds', 'list', '--all', '--before', 'rf_none'],
+      ['withdrawals', 'list', '--all', '--before', first.id],
+    ])
+      expect((await run(...args)).stderr).toMatch(/There is no (?:refund|withdrawal) rf_/);
+    const again = await run('refunds', 'dismiss', small.id, '--note', 'dust');
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('has ended: it is declined') });
   });
 
   test('ledger and chain agree, until somebody moves money by hand', async () => {

@@ -36,6 +36,8 @@ import { paymentLeases } from './0033-payment-leases.ts';
 import { paymentAges } from './0034-payment-ages.ts';
 import { orderedLists } from './0035-ordered-lists.ts';
 import { payoutsOfAccounts } from './0036-payouts-of-accounts.ts';
+import { payoutsOfKinds } from './0037-payouts-of-kinds.ts';
+import { payoutNonces } from './0038-payout-nonces.ts';
 import type { AddedIndex, ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. New ones are only ever appended. */
@@ -74,6 +76,8 @@ const migrations: readonly Migration[] = [
   paymentAges,
   orderedLists,
   payoutsOfAccounts,
+  payoutsOfKinds,
+  payoutNonces,
 ];
 
 /** The first version whose row names the release that applied it. */
