@@ -1,6 +1,7 @@
 export { callerAccount, DEVELOPMENT, providerAccount, REVENUE, tenantAccount, X402 } from './accounts.ts';
 export type { Claim, ClaimStore, TakeOutcome } from './claim-store.ts';
 export { creditCaller } from './credit.ts';
+export { firstLineSince } from './first-line.ts';
 export { type Claims, createClaims } from './idempotency-claims.ts';
 export type {
   AccountBalance,

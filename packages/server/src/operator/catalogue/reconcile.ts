@@ -8,8 +8,9 @@ import {
   readBytes,
   UsageError,
 } from '@tallystick/cli/toolkit';
-import { formatUsdc, providerAccount } from '@tallystick/ledger';
+import { formatUsdc } from '@tallystick/ledger';
 import { requireDatabase, serviceConfig, withStore } from '../files.ts';
+import { bookedTo } from './booked.ts';
 import { type Column, type InvoiceLine, readInvoice } from './invoice.ts';
 
 export interface ReconcileOptions {
@@ -27,8 +28,6 @@ interface Compared {
   readonly booked: bigint;
 }
 
-const PAGE = 1_000;
-
 /** Compares a provider's invoice with what the ledger books to it, by model and day. */
 export async function reconcileInvoice(
   provider: string,
@@ -40,7 +39,9 @@ export async function reconcileInvoice(
   const [first, last] = [days.at(0), days.at(-1)];
   if (first === undefined || last === undefined)
     throw new UsageError('The file has no line beside the first.');
-  const booked = await bookedTo(provider, first, last);
+  const config = serviceConfig();
+  requireDatabase(config);
+  const booked = await withStore(config, ({ ledger }) => bookedTo(ledger, provider, { first, last }));
   const all = compare(invoice, booked);
   const differing = all.filter((one) => differs(one, tolerance));
   const totals = { invoiced: sum(all, 'invoiced'), booked: sum(all, 'booked') };
@@ -60,24 +61,6 @@ export async function reconcileInvoice(
     );
   }
   return differing.length === 0 ? EXIT.ok : EXIT.failed;
-}
-
-/** The postings to a provider's account of those days. */
-async function bookedTo(provider: string, first: string, last: string): Promise<InvoiceLine[]> {
-  const config = serviceConfig();
-  requireDatabase(config);
-  return withStore(config, async ({ ledger }) => {
-    const found: InvoiceLine[] = [];
-    for (let after = 0; ; ) {
-      const lines = await ledger.statement(providerAccount(provider), { after, limit: PAGE });
-      for (const { at, memo, amount } of lines) {
-        const day = new Date(at * 1000).toISOString().slice(0, 10);
-        if (day >= first && day <= last) found.push({ day, model: memo.replace(`${provider}/`, ''), amount });
-      }
-      after = lines.at(-1)?.line ?? after;
-      if (lines.length < PAGE) return found;
-    }
-  });
 }
 
 function compare(invoice: readonly InvoiceLine[], booked: readonly InvoiceLine[]): Compared[] {
