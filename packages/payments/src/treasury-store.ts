@@ -206,7 +206,10 @@ export interface TreasuryStore {
   issueOrder(order: OrderRow, apiKey: ApiKeyRow): Promise<OrderRow>;
   order(id: string): Promise<OrderRow | null>;
   openOrderOf(amount: BaseUnits): Promise<OrderRow | null>;
-  listOrders(): AsyncIterable<OrderRow>;
+  /** Yields the orders that are `open`, `delivering` or `undeliverable`, oldest first, without reading others. */
+  listOpenOrders(): AsyncIterable<OrderRow>;
+  /** The newest orders, or the newest of those before one, newest first. */
+  newestOrders(limit: number, before?: Pick<OrderRow, 'createdAt' | 'id'>): Promise<OrderRow[]>;
   /**
    * Takes an order that is due: sets its `dueAt` to `until` and counts an attempt, so that nobody else takes it until
    * then, and somebody does if this process ends. Null where none is due.

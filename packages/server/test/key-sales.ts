@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import type { EndedTransfer, OrderRow } from '../../payments/src/treasury-store.ts';
-import { collect } from '../../store/test/test-database.ts';
 import { hashOf } from './hashes.ts';
 import { type KeyHook, type Mailbox, openKeyHook, openMailbox } from './key-receivers.ts';
 import type { TestService } from './service.ts';
@@ -72,7 +71,9 @@ export function useKeySales() {
       if (end === undefined) throw new Error('The transfer was not seen.');
       return end;
     },
-    orders: (): Promise<OrderRow[]> => collect(service.services.store.treasury.listOrders()),
+    /** The newest, oldest first. */
+    orders: async (): Promise<OrderRow[]> =>
+      (await service.services.store.treasury.newestOrders(99)).toReversed(),
     deliver: (): Promise<void> => service.services.treasury?.deliver() ?? Promise.resolve(),
     /** The status of an anchoring with the key. */
     works: async (key: string): Promise<number> => {

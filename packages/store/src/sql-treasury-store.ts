@@ -105,10 +105,14 @@ export class SqlTreasuryStore implements TreasuryStore {
     return row && orderFrom(row);
   }
 
-  listOrders(): AsyncIterable<OrderRow> {
+  listOpenOrders(): AsyncIterable<OrderRow> {
     return pages(PAGE, async (last: OrderRow | undefined) =>
-      (await this.#all(this.#queries.pageOfOrders, after(last))).map(orderFrom),
+      (await this.#all(this.#queries.pageOfOpenOrders, after(last))).map(orderFrom),
     );
+  }
+
+  async newestOrders(limit: number, next?: Place): Promise<OrderRow[]> {
+    return (await this.#all(this.#queries.newestOrders, { ...before(next), limit })).map(orderFrom);
   }
 
   async takeDue(now: number, until: number): Promise<OrderRow | null> {
@@ -167,11 +171,8 @@ export class SqlTreasuryStore implements TreasuryStore {
     });
   }
 
-  async newestPayouts(
-    ...[kind, limit, before]: Parameters<TreasuryStore['newestPayouts']>
-  ): Promise<PayoutRow[]> {
-    const { createdAt, id } = before ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
-    return (await this.#all(this.#queries.newestPayouts, { kind, createdAt, id, limit })).map(payoutFrom);
+  async newestPayouts(kind: PayoutKind, limit: number, next?: Place): Promise<PayoutRow[]> {
+    return (await this.#all(this.#queries.newestPayouts, { kind, ...before(next), limit })).map(payoutFrom);
   }
 
   listWithdrawals(account: string): AsyncIterable<PayoutRow> {
@@ -241,9 +242,16 @@ export class SqlTreasuryStore implements TreasuryStore {
   }
 }
 
-function after(last: { readonly createdAt: number; readonly id: string } | undefined) {
+type Place = Pick<OrderRow, 'createdAt' | 'id'>;
+
+function after(last: Place | undefined) {
   const { createdAt, id } = last ?? { createdAt: -1, id: '' };
   return { createdAt, id, limit: PAGE };
+}
+
+function before(next: Place | undefined): Place {
+  const { createdAt, id } = next ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+  return { createdAt, id };
 }
 
 type Text<Row> = { [Key in keyof Row]: bigint extends Row[Key] ? string | Extract<Row[Key], null> : unknown };

@@ -17,19 +17,19 @@ import type { Schema } from './schema.ts';
 import { statement } from './statement.ts';
 
 /** The treasury's statements. Few rows are written at once, so all databases share them. */
-export function treasuryQueries(db: Kysely<Schema>, dialect: PayoutDialect) {
+export function treasuryQueries(db: Kysely<Schema>, dialect: TreasuryDialect) {
   return {
     ...transferQueries(db),
-    ...orderQueries(db),
+    ...orderQueries(db, dialect),
     ...payoutQueries(db, dialect),
     ...attemptQueries(db),
   };
 }
 
-type PayoutDialect = Pick<Dialect, 'indexedBy'>;
+type TreasuryDialect = Pick<Dialect, 'indexedBy'>;
 
 /** The payouts that are `waiting` or `paying`: few of all that there are, with an index of their own. */
-export function openPayouts(db: Kysely<Schema>, { indexedBy }: PayoutDialect) {
+export function openPayouts(db: Kysely<Schema>, { indexedBy }: TreasuryDialect) {
   return db
     .selectFrom(sql<Schema['payouts']>`payouts`.as<'payouts'>(sql`payouts ${indexedBy('payouts_open')}`))
     .where('state', 'in', [sql.lit('waiting'), sql.lit('paying')]);
@@ -122,31 +122,30 @@ function transferQueries(db: Kysely<Schema>) {
   };
 }
 
-function orderQueries(db: Kysely<Schema>) {
-  const orders = db
-    .selectFrom('orders')
-    .select([
-      'id',
-      'kind',
-      'state',
-      'tier',
-      'months',
-      'contact',
-      'did',
-      'account',
-      asText('amount').as('amount'),
-      'payment',
-      'created_at as createdAt',
-      'expires_at as expiresAt',
-      'api_key as apiKey',
-      'paid_until as paidUntil',
-      'seed',
-      'sealed',
-      'attempts',
-      'due_at as dueAt',
-      'problem',
-      'delivered_at as deliveredAt',
-    ]);
+function orderQueries(db: Kysely<Schema>, { indexedBy }: TreasuryDialect) {
+  const columns = [
+    'id',
+    'kind',
+    'state',
+    'tier',
+    'months',
+    'contact',
+    'did',
+    'account',
+    asText('amount').as('amount'),
+    'payment',
+    'created_at as createdAt',
+    'expires_at as expiresAt',
+    'api_key as apiKey',
+    'paid_until as paidUntil',
+    'seed',
+    'sealed',
+    'attempts',
+    'due_at as dueAt',
+    'problem',
+    'delivered_at as deliveredAt',
+  ] as const;
+  const orders = db.selectFrom('orders').select(columns);
   return {
     insertOrder: statement((v: OrderRow) =>
       db
@@ -180,11 +179,25 @@ function orderQueries(db: Kysely<Schema>) {
     openOrderOf: statement((v: { amount: bigint }) =>
       orders.where('amount', '=', v.amount).where('state', '=', sql.lit('open')),
     ),
-    pageOfOrders: statement((v: { createdAt: number; id: string; limit: number }) =>
-      orders
+    pageOfOpenOrders: statement((v: { createdAt: number; id: string; limit: number }) =>
+      db
+        .selectFrom(sql<Schema['orders']>`orders`.as<'orders'>(sql`orders ${indexedBy('orders_waiting')}`))
+        .select(columns)
+        .where(
+          'state',
+          'in',
+          ['open', 'delivering', 'undeliverable'].map((state) => sql.lit(state)),
+        )
         .where((order) => order(order.refTuple('created_at', 'id'), '>', order.tuple(v.createdAt, v.id)))
         .orderBy('created_at')
         .orderBy('id')
+        .limit(v.limit),
+    ),
+    newestOrders: statement((v: { createdAt: number; id: string; limit: number }) =>
+      orders
+        .where((order) => order(order.refTuple('created_at', 'id'), '<', order.tuple(v.createdAt, v.id)))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
         .limit(v.limit),
     ),
     dueOrder: statement((v: { now: number }) =>
@@ -241,7 +254,7 @@ function orderQueries(db: Kysely<Schema>) {
   };
 }
 
-function payoutQueries(db: Kysely<Schema>, dialect: PayoutDialect) {
+function payoutQueries(db: Kysely<Schema>, dialect: TreasuryDialect) {
   const columns = [
     'id',
     'kind',

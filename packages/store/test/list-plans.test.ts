@@ -87,10 +87,12 @@ test('every list is read from an index that begins with its owner, in order, and
   const purging = planOf(purgeSessionList);
   expect(purging.join()).toContain('session_list_expiry (expires_at<?)');
   expect(purging.filter((step) => step.startsWith('SCAN session_list'))).toEqual([]);
-  const { pageOfWithdrawals, pageOfOpenPayouts, newestPayouts, payoutsUnderWay, newestNonce } =
-    treasuryQueries(db, dialect);
+  const treasury = treasuryQueries(db, dialect);
+  const { pageOfWithdrawals, pageOfOpenPayouts, newestPayouts, payoutsUnderWay, newestNonce } = treasury;
   const { oldestOpenPayouts, countOpenPayouts } = operatorQueries(db, dialect);
   for (const [statement, ...steps] of [
+    [treasury.pageOfOpenOrders, 'orders_waiting ((created_at,id)>(?,?))'],
+    [treasury.newestOrders, 'orders_time ((created_at,id)<(?,?))'],
     [pageOfWithdrawals, 'payouts_account (account=? AND kind=? AND (created_at,id)>(?,?))'],
     [pageOfOpenPayouts, 'payouts_open (kind=? AND (created_at,id)>(?,?))'],
     [newestPayouts, 'payouts_kind (kind=? AND (created_at,id)<(?,?))'],

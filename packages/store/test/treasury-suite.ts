@@ -174,7 +174,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
           store.treasury.end(ending('3')),
         ]);
         expect(outcomes.toSorted()).toEqual(['ended', 'ended_before', 'ended_before']);
-        expect(await collect(store.treasury.listOrders())).toHaveLength(1);
+        expect(await store.treasury.newestOrders(9)).toHaveLength(1);
         expect(await collect(store.apiKeys.list())).toHaveLength(1);
         expect(await balance('revenue')).toBe(5_000n);
         expect(await store.treasury.undecided(NETWORK, 9)).toEqual([]);
@@ -182,7 +182,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         expect(ended).toMatchObject({
           outcome: 'key',
           endedAt: NOW,
-          reference: (await collect(store.treasury.listOrders()))[0]?.id,
+          reference: (await store.treasury.newestOrders(9))[0]?.id,
         });
       });
 
@@ -216,7 +216,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
           times(6, (i) => (i % 2 ? store : other).treasury.openOrder(order(`o${i}`))),
         );
         expect(outcomes.filter((one) => one === 'opened')).toHaveLength(1);
-        const [opened] = await collect(store.treasury.listOrders());
+        const [opened] = await store.treasury.newestOrders(9);
         expect(await other.treasury.openOrderOf(29_000_001n)).toEqual(opened);
         expect(await other.treasury.openOrderOf(29_000_002n)).toBeNull();
         if (opened === undefined) throw new Error('No order is open.');
@@ -263,6 +263,23 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
           'overtaken',
         );
         expect(await store.treasury.order('o')).toEqual(paid);
+      });
+
+      it('are listed: those that wait for something, and the newest of all', async () => {
+        const states = ['open', 'delivering', 'undeliverable', 'expired', 'done'] as const;
+        const ids = times(250, (i) => `o${String(i).padStart(3, '0')}`);
+        for (const [i, id] of ids.entries()) {
+          const state = states[i % states.length] ?? 'open';
+          const change = { state, amount: BigInt(i), createdAt: NOW + Math.floor(i / 100) };
+          expect(await store.treasury.openOrder(order(id, change))).toBe('opened');
+        }
+        const { treasury } = other;
+        const waiting = await collect(treasury.listOpenOrders());
+        expect(waiting.map(({ id }) => id)).toEqual(ids.filter((_, i) => i % states.length < 3));
+        const newest = await treasury.newestOrders(60);
+        expect(newest.map(({ id }) => id)).toEqual(ids.slice(-60).toReversed());
+        const older = await treasury.newestOrders(500, newest.at(-1));
+        expect(older.map(({ id }) => id)).toEqual(ids.slice(0, -60).toReversed());
       });
 
       it('are issued once for a payment', async () => {

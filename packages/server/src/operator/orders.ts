@@ -1,21 +1,33 @@
 import { paint, print, printable, printJson, remark, UsageError } from '@tallystick/cli/toolkit';
 import { formatTimestamp } from '@tallystick/core';
 import { formatUsdc } from '@tallystick/ledger';
-import { type OrderRow, readContact } from '@tallystick/payments';
+import { type OrderRow, readContact, type TreasuryStore } from '@tallystick/payments';
+import { DEFAULT_ROWS, type RowOptions } from './commands/rows.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
-/** Lists the orders that wait for something; with `all`, every order. */
-export async function list({ all = false, json }: { all?: boolean; json?: boolean }): Promise<void> {
+/** Lists the orders that wait for something; with `all`, the newest of all, or those before one. Oldest first. */
+export async function list({ all = false, before, limit = DEFAULT_ROWS, json }: RowOptions): Promise<void> {
   const config = serviceConfig();
   requireDatabase(config);
   const orders = await withStore(config, async ({ treasury }) => {
-    const rows: OrderRow[] = [];
-    for await (const row of treasury.listOrders()) if (all || isOpen(row)) rows.push(row);
-    return rows;
+    if (!all) return waiting(treasury);
+    const next = before === undefined ? undefined : await treasury.order(before);
+    if (next === null)
+      throw new UsageError(`There is no order ${printable(before ?? '')}. See: tally orders list`);
+    return (await treasury.newestOrders(limit, next)).toReversed();
   });
-  if (json) return printJson(orders.map(listing));
-  for (const order of orders) print(line(order));
-  if (orders.length === 0) remark(all ? 'There is no order.' : 'Every order is done.');
+  if (json) printJson(orders.map(listing));
+  else for (const order of orders) print(line(order));
+  const [oldest] = orders;
+  if (oldest === undefined) {
+    if (!json) remark(all ? 'There is no order.' : 'Every order is done.');
+  } else if (all && orders.length === limit) remark(`Those before them: --before ${oldest.id}`);
+}
+
+async function waiting(treasury: TreasuryStore): Promise<OrderRow[]> {
+  const rows: OrderRow[] = [];
+  for await (const row of treasury.listOpenOrders()) rows.push(row);
+  return rows;
 }
 
 /** Retries the delivery of a key at once. */
@@ -47,10 +59,6 @@ export async function retry(
   if (json) printJson(listing(order));
   else print(line(order));
   remark('A running server tries it now. tally orders list shows what came of it.');
-}
-
-function isOpen({ state }: OrderRow): boolean {
-  return state === 'open' || state === 'delivering' || state === 'undeliverable';
 }
 
 function listing(order: OrderRow) {

@@ -13,6 +13,7 @@ import { formatTimestamp } from '@tallystick/core';
 import { formatUsdc } from '@tallystick/ledger';
 import { declinePayout, openTreasuryCommands, type PayoutRow } from '@tallystick/payments';
 import type { Config } from '../config/config.ts';
+import { DEFAULT_ROWS, type RowOptions } from './commands/rows.ts';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
 type Store = Parameters<Parameters<typeof withStore>[1]>[0];
@@ -20,12 +21,11 @@ type Kind = PayoutRow['kind'];
 
 const POLL_MS = 1_000;
 const DEFAULT_WAIT = 300;
-const DEFAULT_ROWS = 1_000;
 
 /** Lists the payouts that wait or are under way; with `all`, the newest of all, or those before one. Oldest first. */
 export async function list(
   kind: Kind,
-  { all = false, before, limit = DEFAULT_ROWS, json }: ListOptions,
+  { all = false, before, limit = DEFAULT_ROWS, json }: RowOptions,
 ): Promise<void> {
   const rows = await onStore(async (store) => {
     if (!all) return open(store, kind);
@@ -39,14 +39,6 @@ export async function list(
     if (!json)
       remark(`There is no ${kind}${all ? '' : ' waiting'}${before === undefined ? '' : ' before it'}.`);
   } else if (all && rows.length === limit) remark(`Those before them: --before ${oldest.id}`);
-}
-
-interface ListOptions {
-  readonly all?: boolean;
-  /** Id of a payout. */
-  readonly before?: string;
-  readonly limit?: number;
-  readonly json?: boolean;
 }
 
 /** Pays out, and waits for the confirmation. */

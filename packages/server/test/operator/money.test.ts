@@ -50,6 +50,10 @@ describe('money on the development chain', () => {
     expect(order).toMatchObject({ kind: 'key', tier: 'pro', months: 1, did: did.trim(), problem: null });
     const opened = await run('apikey', 'open', order.id, '--key', key);
     expect(opened.stdout).toMatch(/^k_pro_\w{32}\n$/);
+    expect(await parsed('orders', 'list', '--all', '--limit', '1')).toEqual([order]);
+    expect(await parsed('orders', 'list', '--all', '--before', order.id)).toEqual([]);
+    expect(await run('orders', 'list', '--before', order.id)).toMatchObject({ code: 2 });
+    expect(await run('orders', 'list', '--all', '--before', 'ord_none')).toMatchObject({ code: 2 });
     const [listed] = await parsed('apikey', 'list');
     expect(listed).toMatchObject({ id: order.key_id, expires_at: order.paid_until });
     const other = at('other.json');

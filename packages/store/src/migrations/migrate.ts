@@ -38,6 +38,7 @@ import { orderedLists } from './0035-ordered-lists.ts';
 import { payoutsOfAccounts } from './0036-payouts-of-accounts.ts';
 import { payoutsOfKinds } from './0037-payouts-of-kinds.ts';
 import { payoutNonces } from './0038-payout-nonces.ts';
+import { ordersWaiting } from './0039-orders-waiting.ts';
 import type { AddedIndex, ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. New ones are only ever appended. */
@@ -78,6 +79,7 @@ const migrations: readonly Migration[] = [
   payoutsOfAccounts,
   payoutsOfKinds,
   payoutNonces,
+  ordersWaiting,
 ];
 
 /** The first version whose row names the release that applied it. */

@@ -1,8 +1,8 @@
 import { type Command, type Exit, operatorCommand, UsageError } from '@tallystick/cli/toolkit';
 import { isDid } from '@tallystick/core';
+import { rowLimit } from './rows.ts';
 
 const MAX_TEXT = 200;
-const MAX_LINES = 10_000;
 
 /** `tally ledger`: the prepaid balances and the books of the service on this machine. */
 export function ledgerCommands(program: Command, finish: (code: Exit) => void): void {
@@ -49,7 +49,7 @@ export function ledgerCommands(program: Command, finish: (code: Exit) => void): 
     )
     .argument('<account>', ACCOUNT, account)
     .option('--after <line>', 'from the line after this one, instead of the newest', lineNumber)
-    .option('--limit <count>', 'maximum number of entries (default: 50)', limit)
+    .option('--limit <count>', 'maximum number of entries (default: 50)', rowLimit)
     .option('--json', 'as JSON')
     .action(async (name: string, options: { after?: number; limit?: number; json?: boolean }) =>
       (await import('../ledger.ts')).statement(name, options),
@@ -114,9 +114,4 @@ function transaction(value: string): string {
 function lineNumber(value: string): number {
   if (/^\d{1,15}$/.test(value)) return Number(value);
   throw new UsageError('A line is a whole number from 0.');
-}
-
-function limit(value: string): number {
-  if (/^[1-9]\d{0,4}$/.test(value) && Number(value) <= MAX_LINES) return Number(value);
-  throw new UsageError(`The limit is a number from 1 to ${MAX_LINES}.`);
 }

@@ -1,19 +1,21 @@
 import { type Command, operatorCommand, UsageError } from '@tallystick/cli/toolkit';
+import { checkRowOptions, type RowOptions, withRowOptions } from './rows.ts';
 
 /** `tally orders`: keys that were bought on the chain, and their delivery. */
 export function orderCommands(program: Command): void {
   const orders = operatorCommand(program, 'orders').description(
     'Orders of keys and top-ups that were quoted or paid by a transfer, and the state of their delivery. Works on the data of the service on this machine, also while it runs.',
   );
-  orders
+  const list = orders
     .command('list')
     .summary('list the orders')
-    .description('Lists id, kind, state, tier, months, key and what prevents delivery. Oldest first.')
-    .option('--all', 'also those that are done or expired')
-    .option('--json', 'as JSON, with the contacts')
-    .action(async (options: { all?: boolean; json?: boolean }) =>
-      (await import('../orders.ts')).list(options),
-    );
+    .description('Lists id, kind, state, tier, months, key and what prevents delivery. Oldest first.');
+  withRowOptions(list, 'are done or expired', 'as JSON, with the contacts').action(
+    async (options: RowOptions) => {
+      checkRowOptions(options);
+      await (await import('../orders.ts')).list(options);
+    },
+  );
   orders
     .command('retry')
     .summary('deliver a key again')

@@ -1,8 +1,8 @@
 import { type Command, type Exit, operatorCommand, UsageError } from '@tallystick/cli/toolkit';
+import { checkRowOptions, type RowOptions, withRowOptions } from './rows.ts';
 
 const MAX_NOTE = 200;
 const MAX_WAIT = 3_600;
-const MAX_ROWS = 10_000;
 
 /** `tally withdrawals` and `tally refunds`: money that the treasury pays out. */
 export function payoutCommands(program: Command, finish: (code: Exit) => void): void {
@@ -29,19 +29,14 @@ export function payoutCommands(program: Command, finish: (code: Exit) => void): 
 type Kind = 'withdrawal' | 'refund';
 
 function list(group: Command, kind: Kind, summary: string): void {
-  group
+  const command = group
     .command('list')
     .summary(summary)
-    .description('Lists id, state, amount, address and, of refunds, the reason. Oldest first.')
-    .option('--all', 'also those that have ended, the newest of them')
-    .option('--limit <count>', 'with --all, the most to list: 1 to 10000 (default: 1000)', limit)
-    .option('--before <id>', 'with --all, only those from before this one')
-    .option('--json', 'as JSON')
-    .action(async (options: { all?: boolean; limit?: number; before?: string; json?: boolean }) => {
-      if (!options.all && (options.limit !== undefined || options.before !== undefined))
-        throw new UsageError('--limit and --before need --all.');
-      await (await import('../payouts.ts')).list(kind, options);
-    });
+    .description('Lists id, state, amount, address and, of refunds, the reason. Oldest first.');
+  withRowOptions(command, 'have ended', 'as JSON').action(async (options: RowOptions) => {
+    checkRowOptions(options);
+    await (await import('../payouts.ts')).list(kind, options);
+  });
 }
 
 function pay(group: Command, kind: Kind, name: string, finish: (code: Exit) => void): Command {
@@ -99,11 +94,6 @@ interface PayOptions {
 function transaction(text: string): string {
   if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase();
   throw new UsageError('A transaction is 0x and 64 hex digits.');
-}
-
-function limit(text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= MAX_ROWS) return Number(text);
-  throw new UsageError(`The limit is a number from 1 to ${MAX_ROWS}.`);
 }
 
 function note(text: string): string {
