@@ -99,6 +99,10 @@ async function acceptedCases(good: JsonObject): Promise<TrustCase[]> {
       root: rootFingerprint(signers.root.publicKey),
     }),
     accepts('same bundle again', 'Of the pinned version, and the same.', good, { pin: pinOf(good) }),
+    accepts('same bundle again, root known', 'Pin and fingerprint are of one root.', good, {
+      pin: pinOf(good),
+      root: rootFingerprint(signers.root.publicKey),
+    }),
     accepts('newer bundle', 'Versions grow.', good, { pin: pinOf(older) }),
     accepts('unknown member', 'The format only adds members.', extended),
     accepts(
@@ -173,6 +177,20 @@ async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
       { pin: pinOf(good) },
     ),
     refused('other root than the known one', 'At the first fetch.', good, 'trust_root_mismatch', elsewhere),
+    refused(
+      'the pinned root, which is not the known one',
+      'A pin does not take the place of a fingerprint that is given: both are compared.',
+      good,
+      'trust_root_mismatch',
+      { pin: pinOf(good), ...elsewhere },
+    ),
+    refused(
+      'the known root, which is not the pinned one',
+      'Nor does the fingerprint take the place of the pin.',
+      otherRoot,
+      'trust_root_mismatch',
+      { pin: pinOf(good), root: rootFingerprint(signers['other-root'].publicKey) },
+    ),
     refused(
       'other root, changed',
       'The root is compared first.',

@@ -94,12 +94,5 @@ async function check(
   { now, root }: { readonly now: number; readonly root: string | undefined },
 ): Promise<TrustSource> {
   const { bundle, pin: checked } = await checkTrustBundle(document, { now, pin, root });
-  // If there is a pin, a root that the user gave must match as well.
-  if (root !== undefined && root !== checked.root) {
-    throw new TallyError(
-      'trust_root_mismatch',
-      `The bundle's root is ${checked.root}, not ${root} as --root says.`,
-    );
-  }
   return { from, root: checked.root, bundle };
 }

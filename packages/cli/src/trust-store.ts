@@ -43,6 +43,16 @@ export function savedTrust(url: string): SavedTrust | null {
   return existsSync(path) ? readSaved(path) : null;
 }
 
+/** @throws trust_root_mismatch when --root gives another root than the one that is pinned */
+export function assertPin(url: string, saved: SavedTrust | null, root: string | undefined): void {
+  const pinned = saved?.pin.root;
+  if (root === undefined || pinned === undefined || pinned === root) return;
+  throw new TallyError(
+    'trust_root_mismatch',
+    `${url}: the pinned root is ${pinned}, not ${root} as --root says. If the service really changed its root: tally trust fetch --replace ${url}`,
+  );
+}
+
 /** All saved bundles, in the order of the URLs, and the files that are damaged. */
 export function allSavedTrust(): { saved: SavedTrust[]; refused: Refused[] } {
   const saved: SavedTrust[] = [];

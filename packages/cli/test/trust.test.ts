@@ -210,6 +210,10 @@ describe('trust fetch', () => {
       code: 1,
       stderr: expect.stringMatching(/the pinned root is .*trust_root_mismatch/),
     });
+    expect(await tally(['trust', 'audit', url, '--root', fingerprint(other)])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/the pinned root is .*trust_root_mismatch/),
+    });
     expect(await unchanged()).toBe(true);
     await tally(['trust', 'forget', url]);
     expect(await tally(wrong)).toMatchObject({

@@ -12,6 +12,7 @@ import { showBundle } from '../trust/show.ts';
 import { rootFingerprintOption } from '../trust-sources.ts';
 import {
   allSavedTrust,
+  assertPin,
   forgetTrust,
   type SavedTrust,
   savedTrust,
@@ -208,16 +209,6 @@ const remarkFork = (file: string): void =>
   remark(
     `The root contradicts itself. The proof is in ${file}. Check it anywhere: tally trust fork verify ${file}`,
   );
-
-/** @throws trust_root_mismatch when --root gives another root than the one that is pinned */
-function assertPin(url: string, before: SavedTrust | null, root: string | undefined): void {
-  const pinned = before?.pin.root;
-  if (root === undefined || pinned === undefined || pinned === root) return;
-  throw new TallyError(
-    'trust_root_mismatch',
-    `${url}: the pinned root is ${pinned}, not ${root} as --root says. If the service really changed its root: tally trust fetch --replace ${url}`,
-  );
-}
 
 function refused(error: unknown, url: string, kept: boolean): unknown {
   if (!(error instanceof TallyError)) return error;

@@ -12,7 +12,7 @@ import {
 import { EXIT, type Exit, paint, print, printJson, remark } from '../output.ts';
 import { printable } from '../printable.ts';
 import { serviceAt } from '../service.ts';
-import { type SavedTrust, savedTrust } from '../trust-store.ts';
+import { assertPin, type SavedTrust, savedTrust } from '../trust-store.ts';
 import { saveTrustFork } from './fork.ts';
 
 export interface AuditOptions {
@@ -65,6 +65,7 @@ export async function auditTrust(url: string, options: AuditOptions): Promise<Ex
 async function audit(url: string, { root: given, toKept = false, forkOut }: AuditOptions): Promise<Report> {
   const service = serviceAt(url);
   const kept = savedTrust(url);
+  assertPin(url, kept, given);
   const { json } = await service.get('/.well-known/trust.json');
   const newest = await checkTrustBundle(json, { now: Date.now(), root: kept?.pin.root ?? given });
   const end = toKept && kept !== null ? kept.bundle.version : 1;

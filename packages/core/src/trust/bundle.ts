@@ -115,7 +115,7 @@ export async function checkTrustBundle(
   options: {
     now: number;
     pin?: TrustPin | undefined;
-    /** Fingerprint known from elsewhere, for the first fetch. */
+    /** Fingerprint known from elsewhere; it must be the bundle's beside a pin, too. */
     root?: string | undefined;
     engine?: Ed25519Engine | undefined;
   },
@@ -124,11 +124,11 @@ export async function checkTrustBundle(
   const { sig_b64u, ...body } = bundle;
   const publicKey = fromBase64url(bundle.root.public_key, 32);
   const root = rootFingerprint(publicKey);
-  const expected = options.pin?.root ?? options.root;
-  if (expected !== undefined && expected !== root) {
+  const expected = [options.pin?.root, options.root].find((one) => one !== undefined && one !== root);
+  if (expected !== undefined) {
     throw new TallyError(
       'trust_root_mismatch',
-      `The bundle's root is ${root}; the pinned one is ${expected}. If the service really changed its root, remove the pin by hand.`,
+      `The bundle's root is ${root}, not ${expected}. If the service really changed its root, remove the pin by hand.`,
     );
   }
   const signed = canonicalBytes(body);
