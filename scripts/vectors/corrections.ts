@@ -1,5 +1,6 @@
 import {
   type CorrectedState,
+  type Correction,
   correctionOf,
   type JsonObject,
   type JsonValue,
@@ -215,6 +216,67 @@ export async function correctionCases(): Promise<CorrectionCase[]> {
       [withMember(first, 'request.purpose', 'another'), second, forward],
       [one('1', { corrects: 'not_given' })],
     ),
+    ...(await Promise.all(
+      [
+        {
+          name: 'of another purpose',
+          comment: 'A link is an envelope of the purpose correction.',
+          changes: { request: { ...LINK_FACTS.request, purpose: 'inference' } },
+        },
+        {
+          name: 'with the hash of a request',
+          comment: 'A link is about nothing else.',
+          changes: { request: { ...LINK_FACTS.request, hash: facts.request.hash } },
+        },
+        {
+          name: 'with the hash of an answer',
+          comment: 'A link is about nothing else.',
+          changes: { response: facts.response },
+        },
+      ].map(async ({ name, comment, changes }) =>
+        at(
+          name,
+          comment,
+          [
+            first,
+            second,
+            await minted(
+              { ...LINK_FACTS, ...changes, call: forward['call'] as Correction },
+              { receiptId: idOf('11'), issuedAt: ISSUED_MS + 1_000 },
+            ),
+          ],
+          [one('11', { ...bad, faults: 1 })],
+        ),
+      ),
+    )),
+    ...(await Promise.all(
+      [
+        { name: 'an envelope by a bill', ends: [first, bills0] as const },
+        { name: 'a bill by an envelope', ends: [bills0, first] as const },
+      ].map(async ({ name, ends: [corrects, correction] }) =>
+        at(
+          name,
+          'A receipt is corrected by one of its family.',
+          [
+            first,
+            bills0,
+            await minted(
+              {
+                ...LINK_FACTS,
+                call: {
+                  kind: 'correction',
+                  corrects: nameOf(corrects),
+                  correction: nameOf(correction),
+                  reason: null,
+                },
+              },
+              { receiptId: idOf('12'), issuedAt: ISSUED_MS + 1_000 },
+            ),
+          ],
+          [one('12', { ...bad, faults: 1 })],
+        ),
+      ),
+    )),
     at(
       'of another shape',
       'A call that says less links nothing.',

@@ -12,7 +12,7 @@ export {
   type VerifyCallOptions,
   verifyCall,
 } from './call/verify-call.ts';
-export { correctionOf, nameOf, readCorrection } from './corrections/correction.ts';
+export { correctionOf, isForCorrection, nameOf, readCorrection } from './corrections/correction.ts';
 export type { Correction, NamedReceipt } from './corrections/correction-shape.ts';
 export { correctionText } from './corrections/correction-text.ts';
 export {

@@ -63,3 +63,15 @@ export function readCorrection(document: JsonValue): Correction | null {
   const { call } = document;
   return correctionShape(call, 'call') === null ? (call as JsonObject & Correction) : null;
 }
+
+/** Whether an envelope that links two receipts is for that alone: of the purpose `correction`, and about nothing else. */
+export function isForCorrection(document: JsonValue): boolean {
+  const { request, response } = isObject(document) ? document : {};
+  return (
+    isObject(request) &&
+    isObject(response) &&
+    request.purpose === 'correction' &&
+    request.hash === null &&
+    response.hash === null
+  );
+}

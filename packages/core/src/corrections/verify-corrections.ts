@@ -1,7 +1,7 @@
 import type { JsonValue } from '../json/types.ts';
 import { orNull } from '../or-null.ts';
 import { type Verification, type VerifyOptions, verify } from '../verify.ts';
-import { nameOf, readCorrection } from './correction.ts';
+import { isForCorrection, nameOf, readCorrection } from './correction.ts';
 import type { Correction, NamedReceipt } from './correction-shape.ts';
 
 /**
@@ -43,6 +43,8 @@ export interface JudgedReceipt {
 /** An envelope that links two receipts, the verdict on it, and what it says. */
 export interface JudgedLink extends JudgedReceipt {
   readonly says: Correction;
+  /** Whether the envelope is for that alone, as `isForCorrection` has it. */
+  readonly isForCorrection: boolean;
 }
 
 /**
@@ -62,7 +64,7 @@ export async function verifyCorrections(
     const verdict = await verify(document, options);
     const says = readCorrection(document);
     if (says === null) given.push({ name, verdict });
-    else links.push({ name, verdict, says });
+    else links.push({ name, verdict, says, isForCorrection: isForCorrection(document) });
   }
   return judgeCorrections(links, given);
 }
@@ -81,6 +83,10 @@ export function judgeCorrections(
     const correction = { ...says.correction, state: receipts.stateOf(says.correction, link) };
     const faults = [
       ...(verdict.valid ? [] : [verdict.checks.find(({ ok }) => ok === false)?.detail ?? 'It is not valid.']),
+      ...(link.isForCorrection ? [] : ['Its purpose is not correction, or it has hashes of its own.']),
+      ...(isEnvelope(corrects) === isEnvelope(correction)
+        ? []
+        : ['An envelope and a metering receipt do not correct each other.']),
       ...[corrects, correction].flatMap(faultOf),
       ...conflicts.of(link),
     ];
@@ -96,6 +102,9 @@ export function judgeCorrections(
     };
   });
 }
+
+/** Whether a receipt is an envelope, and no metering receipt, as its id says. */
+const isEnvelope = ({ receipt_id }: NamedReceipt): boolean => receipt_id.startsWith('r_env_');
 
 /** The receipts that are given, by what a link calls them. */
 class ReceiptsByName {

@@ -1,4 +1,4 @@
-import { readCorrection } from '../corrections/correction.ts';
+import { isForCorrection, readCorrection } from '../corrections/correction.ts';
 import {
   type CorrectionVerdict,
   type JudgedLink,
@@ -28,7 +28,7 @@ export class CorrectionsCheck {
     if ((family !== 'envelope' && family !== 'metering') || receipt_id === null) return;
     const name = { receipt_id, receipt_sha256: `sha256:${sha256}` };
     const says = readCorrection(document);
-    if (says !== null) this.#links.push({ name, verdict, says });
+    if (says !== null) this.#links.push({ name, verdict, says, isForCorrection: isForCorrection(document) });
     else this.#receipts.push(JSON.stringify({ name, verdict: { valid, integrity, issuer, checks: [] } }));
   }
 

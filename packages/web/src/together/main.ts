@@ -1,5 +1,6 @@
 import {
   correctionText,
+  isForCorrection,
   isObject,
   type JudgedLink,
   type JudgedReceipt,
@@ -123,7 +124,7 @@ async function judge(receipts: readonly Given[]): Promise<HTMLElement[]> {
     const says = readCorrection(receipt);
     const one = { name: nameOf(receipt), verdict };
     if (says === null) judged.push(one);
-    else links.push({ ...one, says });
+    else links.push({ ...one, says, isForCorrection: isForCorrection(receipt) });
   }
   const found = judgeCorrections(links, judged).map(
     (correction): Line => ({

@@ -91,6 +91,8 @@ class _Given:
     verdict: Verification
     says: JsonObject | None
     """What it says of a correction; ``None`` if it links no receipts."""
+    is_for_correction: bool
+    """Whether it links receipts, is of the purpose ``correction``, and is about nothing else."""
 
 
 def verify_corrections(
@@ -123,7 +125,14 @@ def _read(given: JsonLike, now: datetime, trust: KnownTrust) -> _Given | None:
     verdict = verify(document, now=now, trust=trust)
     call = receipt.get("call") if family is ENVELOPE else None
     says = call if is_object(call) and _shape(call, "call") is None else None
-    return _Given(family.claims(receipt).receipt_id, sha256, verdict, says)
+    is_for_correction = says is not None and _is_for_correction(receipt)
+    return _Given(family.claims(receipt).receipt_id, sha256, verdict, says, is_for_correction)
+
+
+def _is_for_correction(receipt: JsonObject) -> bool:
+    request, response = object_at(receipt, "request"), object_at(receipt, "response")
+    hashes = (request.get("hash"), response.get("hash"))
+    return request.get("purpose") == "correction" and hashes == (None, None)
 
 
 def _judge(
@@ -136,6 +145,10 @@ def _judge(
     if not link.verdict.valid:
         details = (one.detail for one in link.verdict.checks if one.ok is False)
         faults.append(next(details, "It is not valid."))
+    if not link.is_for_correction:
+        faults.append("Its purpose is not correction, or it has hashes of its own.")
+    if _is_envelope(corrects) != _is_envelope(correction):
+        faults.append("An envelope and a metering receipt do not correct each other.")
     faults += [text for one in (corrects, correction) if (text := _fault_of(one)) is not None]
     faults += _conflicts_of(link, links, signers)
     return CorrectionVerdict(
@@ -147,6 +160,11 @@ def _judge(
         reason=text_or_none(says, "reason"),
         faults=tuple(faults),
     )
+
+
+def _is_envelope(receipt: CorrectedReceipt) -> bool:
+    """Whether it is an envelope, and no metering receipt, as its id says."""
+    return receipt.receipt_id.startswith("r_env_")
 
 
 def _found(
