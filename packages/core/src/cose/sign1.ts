@@ -1,4 +1,13 @@
-import { type DecodeOptions, decode, encode, rfc8949EncodeOptions, Tagged } from 'cborg';
+import {
+  type DecodeOptions,
+  decode,
+  encode,
+  rfc8949EncodeOptions,
+  Tagged,
+  Token,
+  Tokenizer,
+  Type,
+} from 'cborg';
 import type { Signer } from '../ed25519/signer.ts';
 import { TallyError } from '../errors.ts';
 import { isHeaderMap } from './headers.ts';
@@ -40,12 +49,23 @@ const OPTIONS: DecodeOptions = {
   rejectDuplicateMapKeys: true,
   allowIndefinite: false,
   allowUndefined: false,
+  allowBigInt: true,
 };
 
-/** Decodes one CBOR item. @throws cose_invalid */
+/** Reads floats as objects: as numbers, whole ones could not be told from integers, which they are not (RFC 8949, section 3.4.2). */
+class FloatsApart extends Tokenizer {
+  override next(): Token {
+    const token = super.next();
+    if (!Type.equals(token.type, Type.float)) return token;
+    return new Token(token.type, { float: token.value }, token.encodedLength);
+  }
+}
+
+/** Decodes one CBOR item. A float is an object with the member `float`, and no number. @throws cose_invalid */
 export function decodeCbor(bytes: Uint8Array, tags: readonly number[] = []): unknown {
   try {
-    return decode(bytes, { ...OPTIONS, tags: Tagged.preserve(...tags) });
+    const tokenizer = new FloatsApart(bytes, OPTIONS);
+    return decode(bytes, { ...OPTIONS, tokenizer, tags: Tagged.preserve(...tags) });
   } catch (cause) {
     throw invalid('The bytes are not one CBOR item (RFC 8949).', cause);
   }
