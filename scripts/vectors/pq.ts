@@ -1,4 +1,12 @@
-import type { JsonObject, JsonValue, ProfileFacts } from '../../packages/core/src/index.ts';
+import {
+  canonicalBytes,
+  type JsonObject,
+  type JsonValue,
+  PQ_ALGORITHM,
+  type PqSigner,
+  type ProfileFacts,
+  toBase64url,
+} from '../../packages/core/src/index.ts';
 import { type Change, casesOf, changes, ISSUED_SECONDS, NOT_REACHED, type ReceiptCase } from './cases.ts';
 import { textAt, withMember, withoutMember } from './change.ts';
 import { signers } from './keys.ts';
@@ -144,6 +152,47 @@ async function secondSignatureCases(): Promise<ReceiptCase[]> {
       await signByReference(withoutMember(good, 'pq_signature'), signers.service),
       bad,
     ),
+    ...(await Promise.all(
+      (
+        [
+          ['pq_posture', 'declared_not_post_quantum_signed'],
+          ['crypto_agile_metadata.signature_posture', 'classical_only'],
+        ] as const
+      ).map(async ([path, said]) =>
+        refuses(
+          `signed twice, and ${path} says that it is not`,
+          'The receipt contradicts itself, though both signatures hold.',
+          await emittedAs(good, path, said, pqSigner('service')),
+          bad,
+        ),
+      ),
+    )),
+    ...(await Promise.all(
+      (
+        [
+          ['pq_posture', 'ml_dsa_65_signed_experimental'],
+          ['crypto_agile_metadata.signature_posture', 'ed25519_and_ml_dsa_65_experimental'],
+        ] as const
+      ).map(async ([path, said]) =>
+        refuses(
+          `signed once, and ${path} says twice`,
+          'The posture says that there is a second signature.',
+          await emittedAs(await emitted('pq'), path, said, null),
+          bad,
+        ),
+      ),
+    )),
+    accepts(
+      'signed once, with postures of its own',
+      'Other texts than those of the service say nothing that a verifier knows.',
+      await emittedAs(
+        withMember(await emitted('pq'), 'pq_posture', 'none'),
+        'crypto_agile_metadata.signature_posture',
+        'hybrid',
+        null,
+      ),
+      { nulls: ['anchor'] },
+    ),
     refuses(
       'ML-DSA signature of another receipt',
       'Only Ed25519 was made again.',
@@ -184,6 +233,29 @@ async function secondSignatureCases(): Promise<ReceiptCase[]> {
       ),
     ),
   ];
+}
+
+/** The receipt with another text at a path, signed anew, and by ML-DSA too if there is a signer for that. */
+async function emittedAs(
+  receipt: JsonObject,
+  path: string,
+  said: string,
+  pq: PqSigner | null,
+): Promise<JsonObject> {
+  const { pq_signature: _old, receipt: reference, ...facts } = withMember(receipt, path, said);
+  const { sig_b64u: _signature, ...named } = reference as JsonObject;
+  const unsigned = { ...facts, receipt: named };
+  const second =
+    pq === null
+      ? {}
+      : {
+          pq_signature: {
+            alg: PQ_ALGORITHM,
+            key_id: pq.keyId,
+            sig_b64u: toBase64url(await pq.sign(canonicalBytes(unsigned))),
+          },
+        };
+  return signByReference({ ...unsigned, ...second }, signers.service);
 }
 
 const flipped = (text: string): string => (text.startsWith('A') ? 'B' : 'A') + text.slice(1);

@@ -5,7 +5,7 @@ import { copyJson } from '../json/copy.ts';
 import type { JsonValue } from '../json/types.ts';
 import { type Check, check, type Family, failed, passed, unchecked } from '../receipts/family.ts';
 import { isObject } from '../receipts/shape.ts';
-import { compareInstants, parseTimestamp } from '../time.ts';
+import { compareInstants, instantOf, secondsOf } from '../time.ts';
 import { coverageClass, coverageRatio, meteringId, meteringReceiptId, verdictOf } from './derive.ts';
 import type { EvidenceCounts } from './evidence-classes.ts';
 import { EvidenceIntake, type EvidenceVerifier } from './intake.ts';
@@ -43,25 +43,26 @@ export const metering: Family<MeteringReceipt> = {
 function* topLevelRules({ signed_body: body, ...top }: MeteringReceipt): Generator<Check> {
   const digest = sha256Hex(canonicalBytes(body));
   yield matches('payload_sha256', top.payload_sha256, digest);
-  yield matches('ts', top.ts, parseTimestamp(body.compiled_at)?.seconds);
+  yield matches('ts', top.ts, secondsOf(body.compiled_at));
   yield matches('receipt_id_derived', top.receipt_id, meteringReceiptId(top.ts, digest));
 }
 
 /** Checks the rules 2 to 7 of specification 2.6. */
 function* billRules(body: SignedBody): Generator<Check> {
-  const { billed_unit_count: billed, evidence_backed_unit_count: backed } = body.metered;
-  yield matches('unbacked_unit_count', body.metered.unbacked_unit_count, billed - backed);
+  const { metered, rate } = body;
+  const { billed_unit_count: billed, evidence_backed_unit_count: backed } = metered;
+  yield matches('unbacked_unit_count', metered.unbacked_unit_count, billed - backed);
   yield matches('evidence_coverage_ratio', body.evidence_coverage_ratio, coverageRatio(backed, billed));
   const coverage = coverageClass(backed, billed);
   yield matches('coverage_class', body.coverage_class, coverage);
   yield matches('verdict', body.verdict, verdictOf(coverage));
-  yield matches('amount_minor', body.amount_minor, billed * body.rate.unit_rate_minor);
+  yield matches('amount_minor', body.amount_minor, billed * rate.unit_rate_minor);
   yield matches(
     'evidence_backed_amount_minor',
     body.evidence_backed_amount_minor,
-    backed * body.rate.unit_rate_minor,
+    backed * rate.unit_rate_minor,
   );
-  const bill = { ...body, receipt_set_digest: body.metered.receipt_set_digest };
+  const bill = { ...body, receipt_set_digest: metered.receipt_set_digest };
   yield matches('metering_id', body.metering_id, meteringId(bill));
   yield check(
     'window',
@@ -119,11 +120,10 @@ export function describeCounts({
 }
 
 function isAfter(a: string, b: string): boolean {
-  const [left, right] = [parseTimestamp(a), parseTimestamp(b)];
-  return left !== null && right !== null && compareInstants(left, right) > 0;
+  return compareInstants(instantOf(a), instantOf(b)) > 0;
 }
 
-function matches(name: string, found: string | number, derived: string | number | undefined): Check {
+function matches(name: string, found: string | number, derived: string | number): Check {
   return found === derived
     ? passed(name, 'It follows from the signed facts.')
     : failed(name, `It is ${found}, but ${derived} follows from the signed facts.`);

@@ -11,7 +11,7 @@ const NAME = 'pq_signature';
 
 /**
  * Judges the ML-DSA signature of a receipt. Its key is looked up in what the verifier's trust says of the issuer.
- * @param given null if the receipt says that it has one and has none
+ * @param given null if the receipt says otherwise than is so: that it has one and has none, or the reverse
  * @param signed the contents that the Ed25519 signature covers
  * @param anchoredAt Unix milliseconds at which the receipt is known to have existed
  * @returns the check of the signature, which counts for integrity; if it was made, also that of the key's window
@@ -23,8 +23,7 @@ export async function assessPq(
   trust: Trust,
   anchoredAt: number | undefined,
 ): Promise<readonly Check[]> {
-  if (given === null)
-    return [failed(NAME, 'The receipt says that it has an ML-DSA signature, and has none.')];
+  if (given === null) return [failed(NAME, 'What its postures say of a signature is not so.')];
   const { alg, key_id, sig_b64u } = given;
   if (alg !== PQ_ALGORITHM) return [unchecked(NAME, `The algorithm ${alg} is not known here.`)];
   const issuer = claims.issuerDid === null ? undefined : trust.issuer(claims.issuerDid);

@@ -9,6 +9,12 @@ export const PQ_ALGORITHM = 'ML-DSA-65';
 /** What a receipt with the second signature says in `pq_posture`. */
 export const PQ_SIGNED = 'ml_dsa_65_signed_experimental';
 
+/** What a receipt says in `pq_posture` and in `signature_posture` if it has the second signature, or has none. */
+export const posturesOf = (pqSigned: boolean): readonly [pq: string, signature: string] =>
+  pqSigned
+    ? [PQ_SIGNED, 'ed25519_and_ml_dsa_65_experimental']
+    : ['declared_not_post_quantum_signed', 'classical_only'];
+
 /** Member `pq_signature` of a receipt: the experimental second signature, which the first one covers too. */
 export type PqSignature = {
   readonly alg: string;

@@ -74,8 +74,8 @@ export interface Family<T extends JsonObject = JsonObject> {
   /** The transaction that the receipt names as its payment; null, like the absence of this function, if it names none. */
   settlement?(document: T): NamedSettlement | null;
   /**
-   * The second signature, by ML-DSA; null if the receipt says that it has one and has none, undefined, like the absence
-   * of this function, if it says nothing of one.
+   * The second signature, by ML-DSA; null if the receipt says that it has one and has none, or the reverse; undefined, like
+   * the absence of this function, if it says nothing of one.
    */
   pqSignature?(document: T): PqSignature | null | undefined;
   /** The family's own rules, each by name; absent if its shape covers them all. */

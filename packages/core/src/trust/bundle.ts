@@ -23,7 +23,7 @@ import {
   signature,
   timestamp,
 } from '../receipts/shape.ts';
-import { formatTimestamp, parseTimestamp } from '../time.ts';
+import { formatTimestamp, secondsOf } from '../time.ts';
 import { type AnchorAuthority, anchorHistory, chain, log, payee } from './authority.ts';
 import { type IssuerRecord, issuerRecord, trustOf } from './issuer.ts';
 
@@ -124,11 +124,11 @@ export async function checkTrustBundle(
   const { sig_b64u, ...body } = bundle;
   const publicKey = fromBase64url(bundle.root.public_key, 32);
   const root = rootFingerprint(publicKey);
-  const expected = [options.pin?.root, options.root].find((one) => one !== undefined && one !== root);
+  const expected = [options.pin?.root, options.root].find((one) => (one ?? root) !== root);
   if (expected !== undefined) {
     throw new TallyError(
       'trust_root_mismatch',
-      `The bundle's root is ${root}, not ${expected}. If the service really changed its root, remove the pin by hand.`,
+      `The bundle's root is ${root}, not ${expected}. If the service changed it, remove the pin.`,
     );
   }
   const signed = canonicalBytes(body);
@@ -171,8 +171,7 @@ function refuseStepBack(
 }
 
 function refuseExpired(bundle: TrustBundle, now: number): void {
-  const expires = parseTimestamp(bundle.expires_at);
-  if (expires === null || expires.seconds * 1000 <= now) {
+  if (secondsOf(bundle.expires_at) * 1000 <= now) {
     throw new TallyError('trust_expired', `The bundle expired at ${bundle.expires_at}. Fetch a newer one.`);
   }
 }

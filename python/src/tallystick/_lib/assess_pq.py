@@ -24,13 +24,13 @@ _NAME = "pq_signature"
 def assess_pq(
     given: JsonValue, signed: JsonObject, claims: Claims, trust: Trust, existed_at: int | None
 ) -> list[Check]:
-    """Judges the ML-DSA signature; ``given`` is ``None`` if there should be one and is none.
+    """Judges the ML-DSA signature; ``given`` is ``None`` if the receipt says otherwise than is so.
 
     Returns the check of the signature, which counts for integrity; if it was made, also that of
     the key's window.
     """
     if not is_object(given):
-        return [failed(_NAME, "The receipt says that it has an ML-DSA signature, and has none.")]
+        return [failed(_NAME, "What its postures say of a signature is not so.")]
     alg, key_id = text_at(given, "alg"), text_at(given, "key_id")
     if alg != PQ_ALGORITHM:
         return [unchecked(_NAME, f"The algorithm {alg} is not known here.")]

@@ -300,8 +300,8 @@ def _require_root(found: str, pin: TrustPin | None, root: str | None) -> None:
         if expected is not None and expected != found:
             raise TallyError(
                 "trust_root_mismatch",
-                f"The bundle's root is {found}, not {expected}. If the service really changed its "
-                "root, remove the pin by hand.",
+                f"The bundle's root is {found}, not {expected}. If the service changed it, "
+                "remove the pin.",
             )
 
 

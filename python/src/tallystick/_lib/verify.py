@@ -177,8 +177,10 @@ def verify(
     anchored = assess_anchor(family, receipt, given, facts)
     assessed = assess_issuer(claims, key.public_key, known, anchored.existed_at, family.key_purpose)
     pq_checks: list[Check] = []
-    if family.says_pq(receipt):
-        second, signed = receipt.get("pq_signature"), family.signed(receipt)
+    says_pq = family.says_pq(receipt)
+    if says_pq is not None:
+        second = receipt.get("pq_signature") if says_pq else None
+        signed = family.signed(receipt)
         pq_checks = assess_pq(second, signed, claims, known, anchored.existed_at)
         integrity_checks += pq_checks[:1]
     checks = [
@@ -386,7 +388,9 @@ def _counter_check(signed: bytes, counter: CounterSignature, trust: Trust) -> Ch
         detail = f"The key of {did} that signed this is for {signer.purpose}, not for receipts."
         return failed(name, detail)
     if signer.revoked:
-        detail = f"A revoked key of {did} signed this, and nothing proves that it signed earlier."
+        detail = (
+            f"A revoked key of {did} signed this, and nothing proves that this was signed earlier."
+        )
         return unchecked(name, detail)
     return passed(name, f"{did} signed exactly these contents.")
 

@@ -1,4 +1,4 @@
-import { PQ_SIGNED, type PqSignature } from '../../ml-dsa/pq-signature.ts';
+import { type PqSignature, posturesOf } from '../../ml-dsa/pq-signature.ts';
 import { boolean, constant, type Infer, nonEmptyText, nullable, object, text } from '../shape.ts';
 import { fullBody, fullForm, fullMembers, fullOptions } from './full.ts';
 import { type ProfileForm, type ReceiptOf, type ReceiptProfile, reference } from './profile.ts';
@@ -29,8 +29,10 @@ export const pqForm: ProfileForm<'pq', Infer<typeof shape>> = {
   ...fullForm('pq'),
   maxBytes: null,
   shape,
-  pqSignature: ({ pq_signature, pq_posture }) =>
-    pq_signature ?? (pq_posture === PQ_SIGNED ? null : undefined),
+  pqSignature({ pq_signature, pq_posture, crypto_agile_metadata: { signature_posture } }) {
+    const untrue = posturesOf(!pq_signature);
+    return untrue.includes(pq_posture) || untrue.includes(signature_posture) ? null : pq_signature;
+  },
 };
 
 /** Added by `emitReceipt` where the issuer has a key for it, because it covers all other members. */
@@ -49,11 +51,11 @@ export const pq = {
     ...fullBody(facts, issuance, signer),
     crypto_agile_metadata: {
       current_alg: 'Ed25519' as const,
-      signature_posture: pqSigned ? 'ed25519_and_ml_dsa_65_experimental' : 'classical_only',
+      signature_posture: posturesOf(pqSigned)[1],
       envelope_posture: 'aes_256_gcm_when_sealed',
     },
     sealed_evidence_ref: facts.sealedEvidenceRef,
-    pq_posture: pqSigned ? PQ_SIGNED : 'declared_not_post_quantum_signed',
+    pq_posture: posturesOf(pqSigned)[0],
     auditor_verifier: facts.auditorVerifier,
     ...secondSignature,
   }),

@@ -100,8 +100,8 @@ def no_rules(_: JsonObject) -> Iterable[Check]:
     return ()
 
 
-def says_no_pq(_: JsonObject) -> bool:
-    return False
+def says_no_pq(_: JsonObject) -> bool | None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,9 @@ class Family:
         | None
     ) = None
     """The check of the evidence behind the receipt; counts are there if it was read whole."""
-    says_pq: Callable[[JsonObject], bool] = says_no_pq
-    """Whether the receipt says that it has an experimental second signature, by ML-DSA."""
+    says_pq: Callable[[JsonObject], bool | None] = says_no_pq
+    """Whether what the receipt says of an experimental second signature, by ML-DSA, is so;
+    ``None`` if it has none and does not say that it has one."""
     key_purpose: Literal["receipt", "benchmark", "status"] = "receipt"
     """What the issuer's key must be for."""
 

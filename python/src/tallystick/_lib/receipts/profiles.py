@@ -186,8 +186,10 @@ _standard_shape = members(
 )
 
 
-_PQ_SIGNED = "ml_dsa_65_signed_experimental"
-"""What a receipt with the second signature says in ``pq_posture``."""
+_SIGNED = ("ml_dsa_65_signed_experimental", "ed25519_and_ml_dsa_65_experimental")
+"""What a receipt with the second signature says in ``pq_posture`` and ``signature_posture``."""
+_UNSIGNED = ("declared_not_post_quantum_signed", "classical_only")
+"""What a receipt without one says there."""
 
 
 class PqSignature(TypedDict):
@@ -351,10 +353,17 @@ def _settlement(document: JsonObject) -> NamedSettlement | None:
     return named_settlement(chain_id, asset, reference)
 
 
-def _says_pq(document: JsonObject) -> bool:
+def _says_pq(document: JsonObject) -> bool | None:
     if document["receipt_profile"] != "pq":
+        return None
+    is_signed = "pq_signature" in document
+    said = (
+        document["pq_posture"],
+        text_at(object_at(document, "crypto_agile_metadata"), "signature_posture"),
+    )
+    if any(one in said for one in (_UNSIGNED if is_signed else _SIGNED)):
         return False
-    return "pq_signature" in document or document["pq_posture"] == _PQ_SIGNED
+    return True if is_signed else None
 
 
 FULL = Family(
