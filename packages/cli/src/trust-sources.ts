@@ -1,4 +1,10 @@
-import { checkTrustBundle, isObject, TallyError, type TrustBundle } from '@tallystick/core';
+import {
+  checkTrustBundle,
+  isObject,
+  revocationsTakenBack,
+  TallyError,
+  type TrustBundle,
+} from '@tallystick/core';
 import { readJson } from './input.ts';
 import { describe, UsageError } from './output.ts';
 import { serviceUrl } from './service.ts';
@@ -59,10 +65,11 @@ async function allSources(options: {
   for (const one of saved) {
     try {
       const source = await check({ ...one, from: one.url }, options);
+      const other = sources.get(source.root) ?? source;
       // One service saved under two URLs: its newer bundle is used.
-      const other = sources.get(source.root);
-      if (other === undefined || other.bundle.version < source.bundle.version)
-        sources.set(source.root, source);
+      const [older, newer] = other.bundle.version < source.bundle.version ? [other, source] : [source, other];
+      sources.set(source.root, newer);
+      refused.push(...takenBack(older, newer));
     } catch (error) {
       const { code, message } = describe(error);
       const fetch =
@@ -71,6 +78,14 @@ async function allSources(options: {
     }
   }
   return { sources: [...sources.values()], refused };
+}
+
+/** What the newer bundle of one root takes back, which nothing may: it decides all the same, but not in silence. */
+function takenBack(older: TrustSource, newer: TrustSource): Refused[] {
+  return revocationsTakenBack(older.bundle, newer.bundle).map((detail) => ({
+    from: older.from,
+    reason: `The one of ${newer.from} is newer. ${detail}`,
+  }));
 }
 
 type Unchecked = { readonly from: string; readonly bundle: unknown; readonly pin?: SavedTrust['pin'] };

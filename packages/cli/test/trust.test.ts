@@ -7,6 +7,7 @@ import {
   canonicalize,
   createSigner,
   generateSecretKey,
+  type IssuerRecord,
   rootFingerprint,
   type Signer,
   signStatement,
@@ -42,9 +43,12 @@ afterAll(() => {
   remove();
 });
 
-async function bundle(version: number, { by = root, expiresAt = Date.now() + DAY } = {}): Promise<string> {
+async function bundle(
+  version: number,
+  { by = root, expiresAt = Date.now() + DAY, issuers = [] as IssuerRecord[] } = {},
+): Promise<string> {
   return signTrustBundle(
-    { version, issuedAt: Date.now() - DAY, expiresAt, issuers: [], log: null, chain: null },
+    { version, issuedAt: Date.now() - DAY, expiresAt, issuers, log: null, chain: null },
     by,
   );
 }
@@ -260,6 +264,94 @@ describe('trust fetch', () => {
     });
     expect(await tally(['trust', 'forget', url])).toMatchObject({ code: 0 });
     expect(existsSync(one?.file ?? '')).toBe(false);
+  });
+});
+
+describe('a newer bundle that takes back a revocation', () => {
+  const env = { TALLY_HOME: at('taken-back') };
+  const taken = /revocation of the key did:key:\S+ of did:svc:acme, at 2026-01-01T00:00:00Z, was taken back/;
+
+  /** The bundle in which the issuer's key was stolen, or was not. */
+  function bundleWith(version: number, isRevoked: boolean): Promise<string> {
+    const revoked = { at: '2026-01-01T00:00:00Z', reason: 'compromised' } as const;
+    const key = {
+      key_id: other.keyId,
+      public_key: toBase64url(other.publicKey),
+      purpose: 'receipt',
+      state: isRevoked ? 'revoked' : 'active',
+      valid_from: '2025-01-01T00:00:00Z',
+      valid_until: null,
+      revoked: isRevoked ? revoked : null,
+    } as const;
+    return bundle(version, { issuers: [{ did: 'did:svc:acme', status: 'verified', keys: [key] }] });
+  }
+
+  beforeEach(async () => {
+    await tally(['trust', 'forget', url], { env });
+    answer = { status: 200, body: await bundleWith(2, true) };
+    await tally(['trust', 'fetch', url], { env });
+    answer = { status: 200, body: await bundleWith(9, false) };
+  });
+
+  test('is named by trust fetch, though the service serves none between', async () => {
+    const said = await tally(['trust', 'fetch', url], { env });
+    expect(said).toMatchObject({ code: 0, stderr: expect.stringMatching(taken) });
+  });
+
+  test('is named by verify if both are saved', async () => {
+    await tally(['trust', 'fetch', `${url}/second`], { env });
+    writeFileSync(at('any.json'), '{}');
+    const said = await tally(['verify', at('any.json')], { env });
+    await tally(['trust', 'forget', `${url}/second`], { env });
+    expect(said.stderr).toMatch(taken);
+    expect(said.stderr).toContain(`The one of ${url}/second is newer.`);
+  });
+});
+
+describe('a service that numbers its bundles without end', () => {
+  const env = { TALLY_HOME: at('endless') };
+  let endless: Server;
+  let endlessUrl: string;
+  let asked: number[] = [];
+  let newest = 2;
+  const bundles = new Map<number, Promise<string>>();
+  beforeAll(async () => {
+    endless = createServer((request, response) => {
+      const [, version] = /trust\/(\d+)\.json$/.exec(request.url ?? '') ?? [];
+      if (version !== undefined) asked.push(Number(version));
+      const number = Number(version ?? newest);
+      const made = bundles.get(number) ?? bundle(number);
+      bundles.set(number, made);
+      void made.then((body) => response.end(body));
+    });
+    endless.listen(0, '127.0.0.1');
+    await once(endless, 'listening');
+    endlessUrl = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+    return () => endless.close();
+  });
+
+  test('is followed for 1,000 versions by trust fetch', async () => {
+    await tally(['trust', 'fetch', endlessUrl], { env });
+    newest = 2 ** 52;
+    const said = await tally(['trust', 'fetch', endlessUrl], { env });
+    expect(said).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/Nothing shows that the bundle follows version 2/),
+    });
+    expect(asked).toHaveLength(1_000);
+  });
+
+  test('is followed by trust audit for as many as it is told, which says how to go on', async () => {
+    asked = [];
+    const said = await tally(['trust', 'audit', endlessUrl, '--most', '3'], { env });
+    expect(said).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(
+        /ended at version 4503599627370493, after the 3 .*tally trust audit --most/,
+      ),
+    });
+    expect(asked).toHaveLength(3);
+    expect(await tally(['trust', 'audit', endlessUrl, '--most', '0'], { env })).toMatchObject({ code: 2 });
   });
 });
 

@@ -340,7 +340,7 @@ export {
   type StatementFacts,
   signStatement,
 } from './trust/statements.ts';
-export { vanished } from './trust/vanished.ts';
+export { revocationsTakenBack, vanished } from './trust/vanished.ts';
 export {
   type EvidenceSources,
   evidenceVerifier,

@@ -6,7 +6,7 @@ import { type Exit, paint, print, printJson, remark, UsageError } from '../outpu
 import { printable } from '../printable.ts';
 import { DEFAULT_URL, serviceAt, serviceUrl } from '../service.ts';
 import { forgetStatus } from '../status/last-seen.ts';
-import { type AuditOptions, auditTrust, walkTrust } from '../trust/audit.ts';
+import { type AuditOptions, auditTrust, keptFaults, MOST_VERSIONS, walkTrust } from '../trust/audit.ts';
 import { saveTrustFork, verifyTrustForkFile } from '../trust/fork.ts';
 import { showBundle } from '../trust/show.ts';
 import { rootFingerprintOption } from '../trust-sources.ts';
@@ -75,6 +75,11 @@ export function trustCommands(program: Command, finish: (exit: Exit) => void): v
       rootFingerprintOption,
     )
     .option('--to-kept', 'end at the bundle that this machine keeps, not at the first')
+    .option(
+      '--most <versions>',
+      `the most versions before the newest to ask for (default: ${MOST_VERSIONS})`,
+      atLeastOne,
+    )
     .option(
       '--fork-out <file>',
       'file for the proof of a fork (default: in the folder trust-forks of the tally home)',
@@ -187,7 +192,7 @@ async function followLine(
   const { version } = kept.bundle;
   const walked = await walkTrust(service, newest, { kept, end: version }).catch((error: unknown) => {
     if (!(error instanceof TallyError)) throw error;
-    return { missing: error.message, faults: [], fork: null };
+    return { missing: error.message, faults: keptFaults(kept, newest), fork: null };
   });
   const { faults, missing, fork } = walked;
   if (fork !== null) remarkFork(fork);
@@ -196,6 +201,12 @@ async function followLine(
   for (const { code, detail } of faults) if (code === 'vanished') remark(detail);
   if (missing !== null)
     remark(`Nothing shows that the bundle follows version ${version}, which was saved before: ${missing}`);
+}
+
+/** @throws UsageError */
+function atLeastOne(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new UsageError(`“${text}” is not a whole number from 1.`);
 }
 
 /** Writes the proof where the service's bundle and the saved one are a fork. */

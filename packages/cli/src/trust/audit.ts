@@ -20,8 +20,13 @@ export interface AuditOptions {
   /** End at the bundle that this machine keeps, instead of the first. */
   readonly toKept?: boolean;
   readonly forkOut?: string;
+  /** Most versions before the newest to ask for. */
+  readonly most?: number;
   readonly json?: boolean;
 }
+
+/** Most versions before the newest that a walk asks a service for: who has its root can number and sign as many as he likes. */
+export const MOST_VERSIONS = 1_000;
 
 /** What contradicts at a version. */
 interface Fault {
@@ -62,14 +67,17 @@ export async function auditTrust(url: string, options: AuditOptions): Promise<Ex
   return report.complete ? EXIT.ok : EXIT.untrusted;
 }
 
-async function audit(url: string, { root: given, toKept = false, forkOut }: AuditOptions): Promise<Report> {
+async function audit(
+  url: string,
+  { root: given, toKept = false, ...options }: AuditOptions,
+): Promise<Report> {
   const service = serviceAt(url);
   const kept = savedTrust(url);
   assertPin(url, kept, given);
   const { json } = await service.get('/.well-known/trust.json');
   const newest = await checkTrustBundle(json, { now: Date.now(), root: kept?.pin.root ?? given });
   const end = toKept && kept !== null ? kept.bundle.version : 1;
-  const { same, ...found } = await walkTrust(service, newest.bundle, { kept, end, forkOut });
+  const { same, ...found } = await walkTrust(service, newest.bundle, { ...options, kept, end });
   return {
     url,
     root: newest.pin.root,
@@ -80,30 +88,36 @@ async function audit(url: string, { root: given, toKept = false, forkOut }: Audi
   };
 }
 
+interface WalkOptions extends Pick<AuditOptions, 'forkOut' | 'most'> {
+  readonly kept: SavedTrust | null;
+  /** The version to walk to. */
+  readonly end: number;
+}
+
 /**
- * Walks from a checked bundle of a service back to the version `end`, or to the first that the service does not keep. Saves
- * nothing but the proof of a fork, in `forkOut` or the tally home.
+ * Walks from a checked bundle of a service back to the version `end`, to the first that the service does not keep, or as far as
+ * `most` allows. Saves nothing but the proof of a fork, in `forkOut` or the tally home.
  */
 export async function walkTrust(
   service: ReturnType<typeof serviceAt>,
   newest: TrustBundle,
-  { kept, end, forkOut }: { kept: SavedTrust | null; end: number; forkOut?: string | undefined },
+  { kept, end, forkOut, most = MOST_VERSIONS }: WalkOptions,
 ): Promise<Walked> {
   const root = rootFingerprint(fromBase64url(newest.root.public_key, 32));
-  const faults: Fault[] = [];
+  const faults = keptFaults(kept, newest);
   let fork: string | null = null;
   const contradict = async (one: TrustBundle, other: TrustBundle, detail: string): Promise<void> => {
     fork ??= await saveTrustFork([one, other], forkOut);
     faults.push({ code: 'fork', version: Math.max(one.version, other.version), detail });
   };
-  if (kept !== null && kept.bundle.version > newest.version) {
-    const detail = `This machine keeps version ${kept.bundle.version}, which is newer.`;
-    faults.push({ code: 'rollback', version: newest.version, detail });
-  }
   let at = newest;
   let same = await compare(kept, at, contradict);
   let missing: string | null = null;
   while (at.version > end) {
+    if (newest.version - at.version >= most) {
+      missing = `The walk ended at version ${at.version}, after the ${most} before the newest. Walk further: tally trust audit --most <versions>`;
+      break;
+    }
     const before = await bundleOf(service, at.version - 1, root);
     if ('missing' in before) {
       missing = before.missing;
@@ -125,15 +139,26 @@ export async function walkTrust(
       missing ??= detail;
       if (stopped) faults.push({ code: 'unlinked', version: at.version, detail });
     }
-    for (const detail of vanished(bundle, newest)) {
-      if (!faults.some((fault) => fault.detail === detail))
-        faults.push({ code: 'vanished', version: bundle.version, detail });
-    }
+    for (const fault of vanishedFaults(bundle, newest))
+      if (!faults.some(({ detail }) => detail === fault.detail)) faults.push(fault);
     same = (await compare(kept, bundle, contradict)) ?? same;
     at = bundle;
   }
   return { oldest: at.version, same, missing, faults, fork };
 }
+
+/** What contradicts between the kept bundle and the newest, wherever a walk between them ends. */
+export function keptFaults(kept: SavedTrust | null, newest: TrustBundle): Fault[] {
+  if (kept === null) return [];
+  const { bundle } = kept;
+  if (bundle.version < newest.version) return vanishedFaults(bundle, newest);
+  if (bundle.version === newest.version) return [];
+  const detail = `This machine keeps version ${bundle.version}, which is newer.`;
+  return [{ code: 'rollback', version: newest.version, detail }];
+}
+
+const vanishedFaults = (earlier: TrustBundle, newest: TrustBundle): Fault[] =>
+  vanished(earlier, newest).map((detail) => ({ code: 'vanished', version: earlier.version, detail }));
 
 type Contradict = (one: TrustBundle, other: TrustBundle, detail: string) => Promise<void>;
 
