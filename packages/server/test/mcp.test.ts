@@ -178,6 +178,7 @@ describe.each(REVISIONS)('the tools in revision %s', (revision) => {
     await service.listed();
     const listed = await callTool(keyed, 'list_calls', { tag: 'of:list', limit: '1' });
     expect(listed.structured).toMatchObject({ data: [{ id, model: MODEL }], next_cursor: null });
+    expect(await callTool(keyed, 'list_calls', { tag: 'of:list', limit: 1 })).toEqual(listed);
     expect((await callTool(keyed, 'get_call', { id })).structured).toMatchObject({ id, tries: [] });
     await keyed.close();
     expect((await callTool(client, 'list_calls', { tag: 'of:list' })).structured).toMatchObject({ data: [] });

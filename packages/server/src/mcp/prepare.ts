@@ -110,7 +110,7 @@ function readCall(
     ways.find((way) => Object.keys(way.operation.path).every((name) => Object.hasOwn(args, name))) ?? ways[0];
   const rest = { ...args };
   const params = take(rest, Object.keys(operation.path));
-  const query = take(rest, Object.keys(operation.query));
+  const query = asTexts(take(rest, Object.keys(operation.query)));
   const { [KEY]: key } = takesKey(operation, omit) ? take(rest, [KEY]) : {};
   const stray = Object.keys(rest).find((name) => operation.body === null || omit.includes(name));
   if (stray !== undefined) {
@@ -133,6 +133,12 @@ function take(from: JsonObject, names: readonly string[]): JsonObject {
     delete from[name];
   }
   return taken;
+}
+
+/** Numbers as a query writes them: a client that reads `limit` may well send one. */
+function asTexts(query: JsonObject): JsonObject {
+  const text = (value: JsonValue): JsonValue => (typeof value === 'number' ? String(value) : value);
+  return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, text(value)]));
 }
 
 function keyOf(key: JsonValue | undefined): string | undefined {
