@@ -405,6 +405,9 @@ def test_what_no_request_can_carry_is_refused(kind: Kind) -> None:
             (lambda: client.get_usage("did:web:a.example", from_=lone), "from"),
             (lambda: client.mint_free("x", "p", idempotency_key="é"), "idempotency_key"),
             (lambda: client.mint_free("x", "p", idempotency_key="a\n"), "idempotency_key"),
+            (lambda: client.mint_free("x", "p", idempotency_key="a b"), "idempotency_key"),
+            (lambda: client.mint_free("x", "p", idempotency_key="a" * 256), "idempotency_key"),
+            (lambda: client.mint_free("x", "p", idempotency_key=""), "idempotency_key"),
         ]
         for call, field in refused:
             with pytest.raises(TallyError) as caught:

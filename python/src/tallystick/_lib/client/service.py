@@ -21,6 +21,8 @@ _API = re.compile(
 )
 _SITE = re.compile(r"/\.well-known/(?:issuers/|(?:did|trust)\.json$)")
 
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
 _LOCAL = "http://127.0.0.1:8787"
 
 Read: TypeAlias = Callable[[httpx.Response], Any]
@@ -126,12 +128,14 @@ class Service:
         content_type: str = "application/json",
     ) -> Call[Any]:
         """A request with this body. Raises ``invalid_field`` for a key that no header can carry."""
-        _require_header(key, "idempotency_key")
+        if key is not None and not _KEY.fullmatch(key):
+            message = "idempotency_key must be 1 to 255 visible ASCII characters."
+            raise TallyError("invalid_field", message, field="idempotency_key")
         headers = {
             "accept": "application/json",
             **self._identity(path),
             "content-type": content_type,
-            "idempotency-key": key or secrets.token_hex(16),
+            "idempotency-key": secrets.token_hex(16) if key is None else key,
         }
         return Call("POST", self._url(path), read, headers, body)
 
