@@ -106,7 +106,9 @@ export function streamed(chunks: readonly unknown[]): { svc: JsonValue; response
   const isLast = (chunk: unknown): boolean => (chunk as JsonObject)['svc'] !== undefined;
   const end = chunks.findIndex(isLast);
   expect(end, 'the last chunk carries svc').toBe(chunks.length - 1);
-  const covered = chunks.slice(0, end).map((chunk) => `${JSON.stringify(chunk)}\n`);
-  const svc = (chunks.at(-1) as JsonObject)['svc'] ?? null;
+  const { svc = null, ...last } = chunks.at(-1) as JsonObject;
+  const hashed = last['usage'] === undefined ? [] : [canonicalize(last)];
+  const texts = [...chunks.slice(0, end).map((chunk) => JSON.stringify(chunk)), ...hashed];
+  const covered = texts.map((text) => `${text}\n`);
   return { svc, response: `sha256:${sha256Hex(utf8(covered.join('')))}` };
 }

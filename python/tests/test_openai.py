@@ -97,6 +97,16 @@ def test_chat(client: Any, base_url: str) -> None:
     check_receipt(base_url, answer.svc, hash_of(params), hash_of(json.loads(raw.text)))
 
 
+def test_the_usage_of_a_stream_that_the_client_gathers(client: Any) -> None:
+    usage = {"include_usage": True}
+    with client.chat.completions.stream(
+        model=MODEL, messages=MESSAGES, stream_options=usage
+    ) as stream:
+        answer = stream.get_final_completion()
+    assert answer.choices[0].message.content == SAID
+    assert answer.usage.total_tokens == 20
+
+
 def test_stream(client: Any) -> None:
     chunks = list(client.chat.completions.create(model=MODEL, messages=MESSAGES, stream=True))
     assert "".join(c.choices[0].delta.content or "" for c in chunks if c.choices) == SAID

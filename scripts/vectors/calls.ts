@@ -339,6 +339,10 @@ async function unnamedCases(
   const end = withSvc(last, speakingReceipt);
   const pieces = `{"id":"c-1",\n"choices":[]}`;
   const inPieces = await receiptOf(askStream, `${payloads(events)}${pieces}\n`, { stream: true });
+  const counted = { ...last.data, usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } };
+  const countedCovered = `${payloads(events)}${jcs(counted)}\n`;
+  const countedReceipt = await receiptOf(askStream, countedCovered, { stream: true });
+  const miscounted = { ...counted, usage: { ...counted.usage, completion_tokens: 1 } };
   return [
     add('stream, svc in an earlier event', 'Only the svc of the last event before [DONE] ends the stream.', {
       response: `${eventsText([...speaking, end])}data: [DONE]\n\n`,
@@ -363,6 +367,15 @@ async function unnamedCases(
       response: `${eventsText([...events, { event: null, data: { ...failing.data, svc: { receipt } } }])}data: [DONE]\n\n`,
       receipt,
       covered: payloads([...events, { event: null, data: { ...failing.data, svc: { receipt } } }]),
+      failed: ['response'],
+    }),
+    add('stream, usage in the event with svc', 'The last event is covered as JCS without svc.', {
+      response: `${eventsText([...events, withSvc({ event: null, data: counted }, countedReceipt)])}data: [DONE]\n\n`,
+      covered: countedCovered,
+    }),
+    add('stream, usage in the event with svc altered', 'All of the last event but svc is covered.', {
+      response: `${eventsText([...events, withSvc({ event: null, data: miscounted }, countedReceipt)])}data: [DONE]\n\n`,
+      covered: `${payloads(events)}${jcs(miscounted)}\n`,
       failed: ['response'],
     }),
     add('stream, event named', 'A client would pass over an event whose name it does not know.', {

@@ -52,7 +52,7 @@ function payloadSeen(payload: string): string {
   try {
     const chunk = JSON.parse(payload) as JsonObject;
     if (chunk['svc'] === undefined) return payload;
-    if (chunk['choices'] === undefined) return canonicalize(chunk);
+    if (chunk['choices'] === undefined || chunk['usage'] !== undefined) return canonicalize(chunk);
     return canonicalize({ ...chunk, id: null, object: null, created: null, model: null });
   } catch {
     return payload;

@@ -105,10 +105,11 @@ describe.each(DATABASES)('chat over %s', (database) => {
     await routed.expectBalanced();
   });
 
-  it('passes the usage chunk on where it was asked for, and the hash covers it', async () => {
+  it('passes the usage on where it was asked for, in the last chunk, and the hash covers it', async () => {
     const { payloads, svc } = await routed.stream({ stream_options: { include_usage: true } });
-    const usage = JSON.parse(payloads.at(-3) ?? '') as JsonObject;
-    expect(usage).toMatchObject({ choices: [], usage: { prompt_tokens: 12, completion_tokens: 8 } });
+    const usage = JSON.parse(payloads.at(-2) ?? '') as JsonObject;
+    expect(usage).toMatchObject({ choices: [], usage: { prompt_tokens: 12, completion_tokens: 8 }, svc: {} });
+    expect(payloads.filter((payload) => payload.includes('"usage":{'))).toHaveLength(1);
     expect(svc?.receipt.response.hash).toBe(streamHash(payloads));
   });
 

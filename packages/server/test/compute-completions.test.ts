@@ -119,7 +119,7 @@ it('streams its own chunks, then svc, then the end', async () => {
 
 it('streams the usage where it is asked for', async () => {
   const { payloads, svc } = await stream({ stream_options: { include_usage: true } });
-  expect(JSON.parse(payloads.at(-3) ?? '')).toMatchObject({ choices: [], usage: { total_tokens: 20 } });
+  expect(JSON.parse(payloads.at(-2) ?? '')).toMatchObject({ choices: [], usage: { total_tokens: 20 } });
   expect(svc?.receipt.response.hash).toBe(streamHash(payloads));
 });
 

@@ -91,7 +91,7 @@ describe('what was cut is given back', () => {
     expect(textIn(stream.payloads.filter((payload) => !payload.includes('"svc"')))).toBe(`It is ${SECRET}.`);
     expect(stream.payloads.join('\n')).not.toContain('svc_retrieve');
     expect(stream.payloads.at(-1)).toBe('[DONE]');
-    const chunks = stream.payloads.slice(0, -2).map((payload) => JSON.parse(payload) as JsonObject);
+    const chunks = stream.payloads.slice(0, -1).map((payload) => JSON.parse(payload) as JsonObject);
     const finishes = chunks.flatMap(({ choices }) =>
       (choices as JsonObject[]).map((choice) => choice['finish_reason']),
     );

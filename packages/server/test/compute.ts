@@ -165,7 +165,9 @@ export function answerHash({ json }: Reply): string {
 /** As spec/compute.md defines it, of a stream. */
 export function streamHash(payloads: readonly string[]): string {
   const end = payloads.findIndex((payload) => payload.includes('"svc"'));
-  const covered = payloads.slice(0, end).map((payload) => `${payload}\n`);
+  const { svc: _svc, ...last } = JSON.parse(payloads[end] ?? '{}') as JsonObject;
+  const hashed = last['usage'] === undefined ? [] : [canonicalize(last)];
+  const covered = [...payloads.slice(0, end), ...hashed].map((payload) => `${payload}\n`);
   return `sha256:${sha256Hex(utf8(covered.join('')))}`;
 }
 

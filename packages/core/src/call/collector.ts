@@ -127,7 +127,7 @@ export class CallCollector {
     const fault = this.#fault ?? this.#faultAtEnd(last, typeOf(end));
     if (last === undefined || fault !== null) return { hash: null, fault, ...told };
     if (end === null) this.#cover(last);
-    else if (typeOf(end) !== null) this.#cover(canonicalBytes(withoutSvc(end)));
+    else if (isHashed(end)) this.#cover(canonicalBytes(withoutSvc(end)));
     return { hash: `sha256:${this.#hash.hex()}`, fault: null, ...told };
   }
 
@@ -175,12 +175,17 @@ const CHUNK_HEAD = new Set(['id', 'object', 'created', 'model', 'choices', 'svc'
 /** Whether a stream's last payload ends it: it carries svc and either is hashed or tells a client nothing. */
 function isEnd(payload: JsonObject): boolean {
   if (!Object.hasOwn(payload, 'svc')) return false;
-  if (typeOf(payload) !== null) return true;
+  if (isHashed(payload)) return true;
   const { choices } = payload;
   return (
     Object.keys(payload).every((name) => CHUNK_HEAD.has(name)) &&
     (choices === undefined || (Array.isArray(choices) && choices.length === 0))
   );
+}
+
+/** Whether the last payload of a stream is covered: it tells more than svc. */
+function isHashed(payload: JsonObject): boolean {
+  return typeOf(payload) !== null || Object.hasOwn(payload, 'usage');
 }
 
 function withoutSvc({ svc: _svc, ...covered }: JsonObject): JsonObject {

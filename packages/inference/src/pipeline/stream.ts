@@ -173,7 +173,7 @@ class Delivery {
       }
       const last = await this.#lastEvents(failure).catch(this.#report);
       if (last !== null) {
-        if (this.#encoder.svcChunk === undefined && this.#isOwed) carrier = last.pop();
+        if (this.#isOwed && (failure === null || this.#encoder.svcChunk === undefined)) carrier = last.pop();
         for (const event of last) yield this.#pass(event);
         if (!this.#isOwed) return;
         if (carrier !== undefined) await keepItems(this.#context, this.#call, carrier.data);
@@ -184,7 +184,8 @@ class Delivery {
     } finally {
       this.#call.signal.end();
       // The client has not got the protocol's own end of the answer.
-      if (settled === null && carrier !== undefined) this.#complete = false;
+      if (settled === null && carrier !== undefined && this.#encoder.svcChunk === undefined)
+        this.#complete = false;
       if (settled !== null) this.#billing.resolve();
       else void this.#settleLate().finally(this.#billing.resolve);
     }
@@ -203,7 +204,7 @@ class Delivery {
     return [...this.#encoder.end(totalOf(await this.#usage()))];
   }
 
-  /** Sends `svc`: in a chunk of its own before `[DONE]`, or in the last event. */
+  /** Sends `svc`: in the last event, or in a chunk of its own, and before `[DONE]`. */
   async *#end(settled: Settled, carrier: SseEvent | undefined): AsyncGenerator<Uint8Array> {
     const payment = await this.#finish().catch(this.#report);
     const { explanation: routing } = this.#admitted.route.decision;
@@ -212,7 +213,7 @@ class Delivery {
     if (carrier !== undefined) yield event(carrier.event, withSvc(canonicalize(carrier.data), svc));
     const chunk = this.#encoder.svcChunk?.();
     if (chunk === undefined) return;
-    yield event(null, withSvc(JSON.stringify(chunk), svc));
+    if (carrier === undefined) yield event(null, withSvc(JSON.stringify(chunk), svc));
     if (this.#complete) yield event(null, '[DONE]');
   }
 

@@ -1,5 +1,6 @@
 import type { JsonObject, TallyError } from '@tallystick/core';
 import { openAiError } from '@tallystick/kit';
+import { isUsageChunk } from '../providers/usage.ts';
 import type { Protocol, SseEvent, StreamEncoder } from './protocol.ts';
 
 /** OpenAI's chat completions: the inner form itself, so that answers pass as they are and chunks keep their bytes. */
@@ -14,19 +15,25 @@ export const chat: Protocol = {
 class ChatEncoder implements StreamEncoder {
   #first: JsonObject = {};
   #begun = false;
+  /** The chunk of the usage, which waits in case it is the last one. */
+  #usage: readonly SseEvent[] = [];
 
   take(data: JsonObject, text: string): readonly SseEvent[] {
     if (!this.#begun) this.#first = data;
     this.#begun = true;
-    return [{ event: null, data, text }];
+    const events = [...this.#usage, { event: null, data, text }];
+    this.#usage = isUsageChunk(data) ? events.splice(-1) : [];
+    return events;
   }
 
   end(): readonly SseEvent[] {
-    return [];
+    return this.#usage;
   }
 
   fail(error: TallyError): readonly SseEvent[] {
-    return [openAiErrorEvent(error)];
+    const usage = this.#usage;
+    this.#usage = [];
+    return [...usage, openAiErrorEvent(error)];
   }
 
   svcChunk(): JsonObject {

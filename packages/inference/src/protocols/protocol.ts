@@ -44,8 +44,8 @@ export interface StreamEncoder {
    */
   fail(error: TallyError): readonly SseEvent[];
   /**
-   * Only of a protocol whose `svc` has a chunk of its own, which the response hash does not cover, before `[DONE]`: that
-   * chunk. Without this method the last event of `end` and of `fail` carries `svc`.
+   * Only of a protocol whose `svc` comes before `[DONE]`: the chunk that carries it where `end` has no event, or after `fail`. The
+   * response hash does not cover it. Without this method the last event of `end` and of `fail` carries `svc`.
    */
   svcChunk?(): JsonObject;
   /** Told of each event that passes as the provider sent it, so that `fail` can follow it. */

@@ -144,7 +144,7 @@ class CallCollector:
             return CollectedAnswer(None, fault, svc, answer_id, protocol)
         if end is None:
             self._cover(last)
-        elif _type_of(end) is not None:
+        elif _is_hashed(end):
             self._cover(canonical_bytes(without(end, "svc")))
         digest = f"sha256:{self._hash.hexdigest()}"
         return CollectedAnswer(digest, None, svc, answer_id, protocol)
@@ -199,9 +199,14 @@ def _is_end(payload: JsonObject) -> bool:
     """Whether a last payload has svc, and is either hashed or tells a client nothing."""
     if "svc" not in payload:
         return False
-    if _type_of(payload) is not None:
+    if _is_hashed(payload):
         return True
     return payload.keys() <= _CHUNK_HEAD and payload.get("choices", []) == []
+
+
+def _is_hashed(payload: JsonObject) -> bool:
+    """Whether a last payload with svc is covered: it tells more than svc."""
+    return _type_of(payload) is not None or "usage" in payload
 
 
 def _svc_of(document: JsonObject) -> JsonObject | None:
