@@ -26,7 +26,7 @@ export function begin(
     `idle_in_transaction_session_timeout = ${limits.idleTransactionMs}`,
     `statement_timeout = ${limits.statementMs}`,
     `lock_timeout = ${limits.lockMs}`,
-    ...(durability === 'durable' ? [] : ['synchronous_commit = off']),
+    ...(durability === 'relaxed' ? ['synchronous_commit = off'] : []),
   ];
   return ['BEGIN ISOLATION LEVEL READ COMMITTED', ...settings.map((one) => `SET LOCAL ${one}`)].join('; ');
 }

@@ -29,7 +29,7 @@ export class SqlCallStore implements CallStore {
   }
 
   put(calls: readonly NewCall[]): Promise<void> {
-    return this.#database.transaction(() => this.#database.callTables.putCalls(calls));
+    return this.#database.transaction(() => this.#database.callTables.putCalls(calls), 'remade');
   }
 
   async page(page: CallPage): Promise<ListedCall[]> {

@@ -13,7 +13,11 @@ import { type ReceiptTables, receiptTables } from './receipt-tables.ts';
 import type { Compiler } from './statement.ts';
 import { type StatusTables, statusTables } from './status-tables.ts';
 
-export type Durability = 'durable' | 'relaxed';
+/**
+ * `remade` is durable where the database can end without this process, and else relaxed: for rows that a process makes again when it
+ * starts after the machine's end.
+ */
+export type Durability = 'durable' | 'remade' | 'relaxed';
 
 /** `served`: somebody waits for the answer, so that it must come soon or fail. `unhurried`: it may take its time. */
 type Pace = 'served' | 'unhurried';

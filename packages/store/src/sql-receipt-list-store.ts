@@ -21,7 +21,7 @@ export class SqlReceiptListStore implements ReceiptListStore {
   }
 
   async put(rows: readonly ListedReceipt[]): Promise<void> {
-    await this.#database.transaction(() => this.#database.receiptListTables.listReceipts(rows));
+    await this.#database.transaction(() => this.#database.receiptListTables.listReceipts(rows), 'remade');
   }
 
   async page({ before, ...page }: ReceiptPage): Promise<ListedReceipt[]> {

@@ -140,8 +140,9 @@ export interface CallMark {
 }
 
 /**
- * Stores the list of calls. Errors and ordering are those of `Store`. What `put` has written is
- * durable; rows that a process ended without writing are made again from receipts. A mark may be lost with the machine.
+ * Stores the list of calls. Errors and ordering are those of `Store`. What `put` has written survives the process and the end of a database
+ * elsewhere. Rows that a process, or with an embedded database the machine, ended without writing are made again from receipts. A mark
+ * may be lost with the machine.
  */
 export interface CallStore {
   /** Writes the calls whose id has no row yet, with their tags, details and counts, in one transaction. */
