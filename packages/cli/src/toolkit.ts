@@ -1,6 +1,6 @@
 /** `@tallystick/cli/toolkit`: code that the commands of another package share with those of `tally`. */
 export { type Command, InvalidArgumentError, Option } from 'commander';
-export { rpcOption } from './anchor/rpc-option.ts';
+export { noRpcUrl, serviceRpcOption } from './anchor/rpc-option.ts';
 export { apiKeyOption } from './api-key.ts';
 export { unreadable, unwritable, writeAtomically, writeOut } from './files.ts';
 export { nameOf, readBytes, readJson, readText } from './input.ts';

@@ -446,6 +446,19 @@ describe('tally log', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, faults: [], fault_count: 0, chain_asked: true });
   });
 
+  test('fsck: the node is the one that the service is told of, in a secret file too', async () => {
+    const { TALLY_CHAIN_RPC_URL: url = '', ...env } = service.env;
+    writeFileSync(at('rpc-url'), url);
+    const named = { ...env, TALLY_CHAIN_RPC_URL_FILE: at('rpc-url') };
+    const { stdout } = await tally(['log', 'fsck', '--rpc', '--json'], { env: named });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, chain_asked: true });
+    const { TALLY_CHAIN_RPC_URL_FILE: _, ...none } = named;
+    expect(await tally(['log', 'fsck', '--rpc'], { env: none })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Give --rpc the URL of a node of the chain'),
+    });
+  });
+
   test('fsck: a node that can’t be asked is no fault of the log', async () => {
     const { code, stdout, stderr } = await here(['log', 'fsck', '--rpc', 'http://127.0.0.1:9/s3cret']);
     expect({ code, stdout, stderr }).toEqual({

@@ -4,6 +4,7 @@ import {
   EXIT,
   type Exit,
   leavesText,
+  noRpcUrl,
   ProgressLine,
   paint,
   print,
@@ -25,9 +26,9 @@ type Store = Awaited<ReturnType<typeof openStore>>;
 const RPC_TIMEOUT_MS = 15_000;
 
 /** Recomputes the log of the service on this machine, and reports everything that differs. */
-export async function fsck({ rpc, json }: { rpc?: string; json?: boolean }): Promise<Exit> {
+export async function fsck({ rpc, json }: { rpc?: string | true; json?: boolean }): Promise<Exit> {
   const config = serviceConfig();
-  const chain = rpc === undefined ? null : await openChain(rpc, config);
+  const chain = rpc === undefined ? null : await openChain(rpc === true ? config.chain.rpcUrl : rpc, config);
   const report = await withLog(config, (store, log) => watchedFsck(store, log, config, chain));
   const { faultCount, ...rest } = report;
   if (json)
@@ -55,8 +56,9 @@ async function withLog<T>(config: Config, work: (store: Store, log: LogKey) => P
   });
 }
 
-/** @throws UsageError where the node is of another chain or cannot be asked, which is no fault of the log */
-async function openChain(rpcUrl: string, { chain: { id, finality } }: Config): Promise<ChainReader> {
+/** @throws UsageError without a URL, or where the node is of another chain or cannot be asked, which is no fault of the log */
+async function openChain(rpcUrl: string | null, { chain: { id, finality } }: Config): Promise<ChainReader> {
+  if (rpcUrl === null) throw noRpcUrl();
   try {
     const reader = await openChainReader({ rpcUrl, chainId: id, finality, timeoutMs: RPC_TIMEOUT_MS });
     await reader.check();

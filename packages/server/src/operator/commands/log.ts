@@ -3,7 +3,7 @@ import {
   type Exit,
   Option,
   operatorCommand,
-  rpcOption,
+  serviceRpcOption,
   serviceUrl,
   UsageError,
 } from '@tallystick/cli/toolkit';
@@ -17,10 +17,10 @@ export function logCommands(log: Command, finish: (exit: Exit) => void): void {
     .description(
       'Recomputes the whole log from its leaves and compares every tile, checkpoint and posting, also while a service runs. Reports every fault and writes nothing.',
     )
-    .addOption(rpcOption())
+    .addOption(serviceRpcOption())
     .option('--json', 'as JSON')
     .addHelpText('after', FSCK_HELP)
-    .action(async (options: { rpc?: string; json?: boolean }) =>
+    .action(async (options: { rpc?: string | true; json?: boolean }) =>
       finish(await (await import('../log.ts')).fsck(options)),
     );
 
@@ -77,8 +77,8 @@ not be asked.
 
 Examples:
   $ TALLY_DATA_DIR=/var/lib/tally tally log fsck
-  $ tally log fsck --rpc      and ask the chain of TALLY_CHAIN_RPC_URL for every
-                              posting`;
+  $ tally log fsck --rpc      and ask the service's own node of the chain for
+                              every posting`;
 
 const WITNESS_HELP = `
 Example:
