@@ -19,8 +19,8 @@ export async function checkNotBehind(log: LogStore, chain: Chain): Promise<void>
     throw new TallyError(
       'log_behind',
       `The posting account ${chain.address} has sent ${next} transactions, but this database knows of ${most}: it is an ` +
-        'older copy of the log. Restore the newest one. If the account was used for something else, give the log an ' +
-        'account of its own that has sent nothing.',
+        'older copy of the log. Restore the newest one. If the data are the newest, and the account was used for ' +
+        'something else, give the log an account of its own that has sent nothing.',
     );
   }
   if (used !== null && newest?.state === 'finalized' && next <= used) {
