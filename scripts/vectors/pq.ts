@@ -235,7 +235,7 @@ async function secondSignatureCases(): Promise<ReceiptCase[]> {
   ];
 }
 
-/** The receipt with another text at a path, signed anew, and by ML-DSA too if there is a signer for that. */
+/** Puts another text at a path of the receipt and signs it anew: by Ed25519, and by ML-DSA if a signer for that is given. */
 async function emittedAs(
   receipt: JsonObject,
   path: string,

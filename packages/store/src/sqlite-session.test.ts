@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SqliteFlush } from './sqlite-flush.ts';
 import { SqliteSession } from './sqlite-session.ts';
 
-/** A disk that flushes when it is told to. */
+/** Stands for a disk: each flush ends when a test ends it. */
 const disk = {
   flushes: [] as ((error: Error | null) => void)[],
   flush: (): Promise<void> =>

@@ -28,7 +28,7 @@ export function treasuryQueries(db: Kysely<Schema>, dialect: TreasuryDialect) {
 
 type TreasuryDialect = Pick<Dialect, 'indexedBy'>;
 
-/** The payouts that are `waiting` or `paying`: few of all that there are, with an index of their own. */
+/** Selects the payouts that are `waiting` or `paying`. They are few, and have an index of their own. */
 export function openPayouts(db: Kysely<Schema>, { indexedBy }: TreasuryDialect) {
   return db
     .selectFrom(sql<Schema['payouts']>`payouts`.as<'payouts'>(sql`payouts ${indexedBy('payouts_open')}`))

@@ -203,7 +203,7 @@ async function followLine(
     remark(`Nothing shows that the bundle follows version ${version}, which was saved before: ${missing}`);
 }
 
-/** @throws UsageError */
+/** Reads the value of `--most`. @throws UsageError if it is no whole number from 1 */
 function atLeastOne(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new UsageError(`“${text}” is not a whole number from 1.`);

@@ -183,7 +183,7 @@ function isEnd(payload: JsonObject): boolean {
   );
 }
 
-/** Whether the last payload of a stream is covered: it tells more than svc. */
+/** Whether the hash covers the last payload of a stream: it has contents beside `svc`. */
 function isHashed(payload: JsonObject): boolean {
   return typeOf(payload) !== null || Object.hasOwn(payload, 'usage');
 }

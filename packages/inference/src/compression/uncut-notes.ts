@@ -25,7 +25,7 @@ export class UncutNotes {
   readonly #logger: Pick<Logger, 'warn'>;
   /** The tier that was stored for a conversation, the oldest first. */
   readonly #known = new Map<string, string>();
-  /** By conversation: its newest write that has not ended. */
+  /** The newest write that has not ended, by the id of its conversation. */
   readonly #writing = new Map<string, Promise<void>>();
 
   constructor(conversations: Conversations, logger: Pick<Logger, 'warn'>) {

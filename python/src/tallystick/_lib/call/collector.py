@@ -205,7 +205,7 @@ def _is_end(payload: JsonObject) -> bool:
 
 
 def _is_hashed(payload: JsonObject) -> bool:
-    """Whether a last payload with svc is covered: it tells more than svc."""
+    """Whether the hash covers the last payload: it has contents beside ``svc``."""
     return _type_of(payload) is not None or "usage" in payload
 
 

@@ -189,7 +189,7 @@ _standard_shape = members(
 _SIGNED = ("ml_dsa_65_signed_experimental", "ed25519_and_ml_dsa_65_experimental")
 """What a receipt with the second signature says in ``pq_posture`` and ``signature_posture``."""
 _UNSIGNED = ("declared_not_post_quantum_signed", "classical_only")
-"""What a receipt without one says there."""
+"""What a receipt without the second signature says in ``pq_posture`` and ``signature_posture``."""
 
 
 class PqSignature(TypedDict):
