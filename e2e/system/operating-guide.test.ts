@@ -34,6 +34,7 @@ describe('docs/operating/README.md leads from nothing to a receipt that the chai
   /** The block for the machine of the test: other folders, ports and addresses, and not a word else. */
   const here = (script: string): string =>
     script
+      .replaceAll('runuser --user postgres -- psql', 'psql --username postgres')
       .replaceAll('/etc/tallystick', join(folder, 'etc'))
       .replaceAll('/var/lib/tallystick', join(folder, 'data'))
       .replaceAll('/root/', join(folder, 'root/'))
