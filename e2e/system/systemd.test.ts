@@ -82,6 +82,10 @@ grep -E '^(NoNewPrivs|Seccomp|CapEff|CapBnd):' /proc/$pid/status
 test "$(stat --format=%U /proc/$pid)" = tallystick
 test "$(shown NRestarts)" = 0
 
+systemctl reload tallystick.service
+test "$(shown MainPID)" = "$pid"
+echo reloaded
+
 # Nobody is refused while the service restarts: the connection waits in the socket.
 systemctl restart --no-block tallystick.service
 request "
@@ -111,6 +115,7 @@ it('the service runs under systemd as its page says: confined, on its socket, wi
   expect(output).toContain('minted 200');
   expect(output).toMatch(/CapBnd:\t0{16}\n.*CapEff:\t0{16}|CapEff:\t0{16}\n.*CapBnd:\t0{16}/);
   expect(output).toMatch(/NoNewPrivs:\t1\nSeccomp:\t2/);
+  expect(output).toContain('reloaded');
   expect(output).toContain('restarted');
   expect(output).toContain('ended: success 0');
 });
