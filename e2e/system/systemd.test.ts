@@ -86,6 +86,8 @@ systemctl reload tallystick.service
 test "$(shown MainPID)" = "$pid"
 echo reloaded
 
+runuser --user=nobody -- env TALLY_DATA_DIR=/var/lib/tallystick /opt/tallystick/node_modules/.bin/tally keys list && exit 1
+
 # Nobody is refused while the service restarts: the connection waits in the socket.
 systemctl restart --no-block tallystick.service
 request "
@@ -116,6 +118,7 @@ it('the service runs under systemd as its page says: confined, on its socket, wi
   expect(output).toMatch(/CapBnd:\t0{16}\n.*CapEff:\t0{16}|CapEff:\t0{16}\n.*CapBnd:\t0{16}/);
   expect(output).toMatch(/NoNewPrivs:\t1\nSeccomp:\t2/);
   expect(output).toContain('reloaded');
+  expect(output).toContain('This user may not read /var/lib/tallystick/keyring.json.');
   expect(output).toContain('restarted');
   expect(output).toContain('ended: success 0');
 });

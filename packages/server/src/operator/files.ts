@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { remark, UsageError } from '@tallystick/cli/toolkit';
+import { statSync } from 'node:fs';
+import { remark, UsageError, unreadable } from '@tallystick/cli/toolkit';
 import {
   changeKeyring,
   holdsRoot,
@@ -42,7 +42,7 @@ export async function changeServiceKeyring(
 }
 
 function requireKeyring(path: string): void {
-  if (existsSync(path)) return;
+  if (isThere(path)) return;
   throw new UsageError(
     `There is no keyring at ${path}. Make one with tally keys init, or name it with TALLY_KEYRING or TALLY_DATA_DIR.`,
   );
@@ -50,10 +50,19 @@ function requireKeyring(path: string): void {
 
 /** Checked because a wrong folder would get an empty database. @throws UsageError where there is no database */
 export function requireDatabase({ database }: Pick<Config, 'database'>): void {
-  if (database.kind !== 'sqlite' || existsSync(database.path)) return;
+  if (database.kind !== 'sqlite' || isThere(database.path)) return;
   throw new UsageError(
     `There is no database at ${database.path}. Say where the service keeps it with TALLY_DATA_DIR.`,
   );
+}
+
+/** @throws UsageError where this user may not look, as in the folder of the service's own user */
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw unreadable(path, error);
+  }
 }
 
 /** Opens the service's database for one piece of work. A server may be running on it. */

@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ran, type Service, serve, workspace } from '../../../cli/test/tally.ts';
@@ -139,5 +140,16 @@ describe('the ledger of a running service', () => {
   test('needs a database', async () => {
     const ran = await tally(['ledger', 'balance', key], { env: { TALLY_DATA_DIR: at('nowhere') } });
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('There is no database')]);
+  });
+
+  test('says of a data folder that it cannot look into so, and not that nothing is there', async () => {
+    symlinkSync('endless', at('endless'));
+    for (const args of [
+      ['ledger', 'check'],
+      ['keys', 'list'],
+    ]) {
+      const ran = await tally(args, { env: { TALLY_DATA_DIR: at('endless') } });
+      expect([ran.code, ran.stderr]).toEqual([2, expect.stringMatching(/cannot be read.*ELOOP/)]);
+    }
   });
 });
