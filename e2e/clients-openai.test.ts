@@ -1,4 +1,11 @@
-import OpenAI, { APIError, APIUserAbortError, BadRequestError, NotFoundError, RateLimitError } from 'openai';
+import OpenAI, {
+  APIError,
+  APIUserAbortError,
+  BadRequestError,
+  ConflictError,
+  NotFoundError,
+  RateLimitError,
+} from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultPieces } from '../packages/server/test/upstream-script.ts';
 import { expectReceipt, type Front, hashOf, MODEL, STRANGE_KEY, serveFront, streamed } from './clients.ts';
@@ -299,5 +306,22 @@ describe('errors are those of the client', () => {
     const error = await calling({}).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RateLimitError);
     expect((error as RateLimitError).headers.get('retry-after')).toBe('3600');
+  });
+
+  it('ConflictError, at once, for a stream that was already answered', async () => {
+    const headers = { 'idempotency-key': 'answered' };
+    const params = { model: MODEL, messages, stream: true } as const;
+    await Array.fromAsync(await client.chat.completions.create(params, { headers }));
+    let requests = 0;
+    const counting = client.withOptions({
+      fetch: (...request) => {
+        requests += 1;
+        return fetch(...request);
+      },
+    });
+    const repeated = counting.chat.completions.create(params, { headers });
+    await expect(repeated).rejects.toBeInstanceOf(ConflictError);
+    await expect(repeated).rejects.toMatchObject({ code: 'already_answered' });
+    expect(requests).toBe(1);
   });
 });

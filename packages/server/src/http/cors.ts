@@ -13,6 +13,7 @@ const EXPOSED = [
   'X-Request-Id',
   'Request-Id',
   'Retry-After',
+  'X-Should-Retry',
   'RateLimit',
   'RateLimit-Policy',
   'Idempotency-Replayed',
