@@ -51,14 +51,19 @@ TALLY_CHAIN_RPC_URL=http://127.0.0.1:9
 TALLY_LAME_DUCK_SECONDS=0
 `;
 
+function shellBlocks(page: string): string[] {
+  const text = readFileSync(join(PROJECT, 'docs/operating', page), 'utf8');
+  return [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+}
+
 /** The commands that the page prints, but for the one that needs a registry of packages. */
 function printedCommands(): string {
-  const page = readFileSync(join(PROJECT, 'docs/operating/systemd.md'), 'utf8');
-  const blocks = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
-  return blocks
+  return shellBlocks('systemd.md')
     .join('')
     .replace(/^npm install .*$/m, `cat > /etc/tallystick/tallystick.env <<'end'\n${SETTINGS}end`);
 }
+
+const NEW_PASSPHRASE = shellBlocks('keys.md').find((block) => block.includes('keys passphrase')) ?? '';
 
 const CHECKS = `
 request() { /usr/bin/node --input-type=module -e "$1"; }
@@ -69,7 +74,10 @@ TALLY_KEYRING_PASSPHRASE_FILE=/etc/tallystick/keyring-passphrase \\
   /opt/tallystick/node_modules/.bin/tally trust sign draft.json --root-keyring root-keyring.json > trust.json
 chmod 644 trust.json
 tally trust publish /check/trust.json
-until request "const { status } = await fetch('http://127.0.0.1:8787/readyz'); process.exit(status === 200 ? 0 : 1)"; do :; done
+until_ready() {
+  until request "const { status } = await fetch('http://127.0.0.1:8787/readyz'); process.exit(status === 200 ? 0 : 1)"; do :; done
+}
+until_ready
 
 request "
 const body = JSON.stringify({ input: 'x', purpose: 'p' });
@@ -87,6 +95,14 @@ test "$(shown MainPID)" = "$pid"
 echo reloaded
 
 runuser --user=nobody -- env TALLY_DATA_DIR=/var/lib/tallystick /opt/tallystick/node_modules/.bin/tally keys list && exit 1
+
+cp /etc/tallystick/keyring-passphrase old-passphrase
+${NEW_PASSPHRASE}
+until_ready
+pid=$(shown MainPID)
+cmp --quiet old-passphrase /etc/tallystick/keyring-passphrase && exit 1
+test "$(stat --format='%U %G %a' /etc/tallystick/keyring-passphrase)" = 'root tallystick 640'
+echo 'encrypted anew'
 
 # Nobody is refused while the service restarts: the connection waits in the socket.
 systemctl restart --no-block tallystick.service
@@ -118,6 +134,7 @@ it('the service runs under systemd as its page says: confined, on its socket, wi
   expect(output).toMatch(/CapBnd:\t0{16}\n.*CapEff:\t0{16}|CapEff:\t0{16}\n.*CapBnd:\t0{16}/);
   expect(output).toMatch(/NoNewPrivs:\t1\nSeccomp:\t2/);
   expect(output).toContain('reloaded');
+  expect(output).toContain('encrypted anew');
   expect(output).toContain('This user may not read /var/lib/tallystick/keyring.json.');
   expect(output).toContain('restarted');
   expect(output).toContain('ended: success 0');

@@ -53,6 +53,7 @@ const GROUPS: Readonly<Record<string, Listing>> = {
       rotate: 'replace a key of the service',
       pq: 'make a key for second signatures of pq receipts',
       revoke: 'revoke a key of the service',
+      passphrase: 'encrypt the keyring with another passphrase',
     },
   },
   trust: {

@@ -180,6 +180,7 @@ describe('help', () => {
       'keys list',
       'keys rotate',
       'keys revoke',
+      'keys passphrase',
       'trust',
       'trust fetch',
       'trust show',

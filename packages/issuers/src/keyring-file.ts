@@ -53,6 +53,7 @@ export function writeKeyring(path: string, keyring: Keyring, passphrase: string 
 /**
  * Reads the keyring, and writes what `by` makes of it, unless another process has changed the file meanwhile.
  * @param passphrase as of `readKeyring` and `writeKeyring`
+ * @param newPassphrase of the file that is written, if it is another
  * @returns the keyring as it was written
  * @throws issuer_conflict where another process has changed the file since it was read, or is just writing it: the file is
  * then as the other one leaves it; what `by` throws; as `readKeyring` and `writeKeyring`
@@ -62,6 +63,7 @@ export async function changeKeyring(
   passphrase: string | null,
   openRemoteKey: OpenRemoteKey,
   by: (keyring: Keyring) => Keyring | Promise<Keyring>,
+  newPassphrase: string | null = passphrase,
 ): Promise<Keyring> {
   const before = readFileSync(path);
   const after = await by(await readKeyring(path, passphrase, openRemoteKey));
@@ -74,7 +76,7 @@ export async function changeKeyring(
         `Another command has changed the keyring ${path} meanwhile, and this one changed nothing. Look at the keys (tally keys list), then run it again.`,
       );
     }
-    writeKeyring(path, after, passphrase);
+    writeKeyring(path, after, newPassphrase);
   } finally {
     unlinkSync(lock);
   }

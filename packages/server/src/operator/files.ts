@@ -30,15 +30,17 @@ export async function openKeyring(
 }
 
 /**
- * Changes the service's keyring on disk. Resolves to the new one.
+ * Changes the keyring on disk. Resolves to the new one.
+ * @param newPassphrase with which it is written, if not with that with which it was read
  * @throws as `openKeyring`; issuer_conflict where another command changed the file meanwhile
  */
 export async function changeServiceKeyring(
   { keyring: { path, passphrase, remote } }: Pick<Config, 'keyring'>,
   by: (keyring: Keyring) => Keyring | Promise<Keyring>,
+  newPassphrase?: string,
 ): Promise<Keyring> {
   requireKeyring(path);
-  return changeKeyring(path, passphrase, remoteKeys(remote, globalThis.fetch), by);
+  return changeKeyring(path, passphrase, remoteKeys(remote, globalThis.fetch), by, newPassphrase);
 }
 
 function requireKeyring(path: string): void {

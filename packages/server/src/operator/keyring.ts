@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { paint, print, printJson, remark, UsageError } from '@tallystick/cli/toolkit';
+import { paint, print, printJson, remark, UsageError, unreadable } from '@tallystick/cli/toolkit';
 import {
   formatTimestamp,
   KEY_PURPOSES,
@@ -157,6 +157,36 @@ export async function revoke(
     remark(
       'The service’s record begins anew, with a new receipt key. Only the trust bundle says what the keys of before are good for.',
     );
+}
+
+/**
+ * Encrypts a keyring with the passphrase that a file holds: that of the service, or another, such as the root's.
+ * @throws UsageError for a file without a passphrase
+ */
+export async function changePassphrase(
+  file: string,
+  { keyring, json }: { readonly keyring?: string; readonly json?: boolean },
+): Promise<void> {
+  const config = serviceConfig().keyring;
+  const path = keyring === undefined ? config.path : resolve(keyring);
+  const passphrase = secretIn(file);
+  await changeServiceKeyring({ keyring: { ...config, path } }, (same) => same, passphrase);
+  if (json) printJson({ keyring: path });
+  else print(`${path} is encrypted with the passphrase in ${file}.`);
+  remark(
+    'Give the service that passphrase before you start it, and destroy the copies of the keyring that are encrypted with the old one.',
+  );
+}
+
+function secretIn(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+  if (text === '') throw new UsageError(`${file} is empty. Write the new passphrase into it.`);
+  return text;
 }
 
 function revocationTime(text: string, now: number): number {

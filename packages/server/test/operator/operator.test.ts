@@ -269,4 +269,55 @@ describe('with the root kept offline and a passphrase', () => {
     ]);
     expect(online).toMatchObject({ code: 1, stderr: expect.stringMatching(/holds no root key/) });
   });
+
+  describe('the passphrase is changed', () => {
+    const withPassphrase = (keyring: string, passphrase: string | null) => ({
+      TALLY_KEYRING: keyring,
+      TALLY_KEYRING_PASSPHRASE_FILE: passphrase === null ? '' : at(passphrase),
+    });
+    const listed = (keyring: string, passphrase: string | null) =>
+      operator(['keys', 'list'], withPassphrase(keyring, passphrase));
+
+    test.each([
+      ['of the service’s keyring', 'offline/keyring.json', 'service-copy.json', []],
+      ['of the root alone', 'root.json', 'root-copy.json', ['--keyring', at('root-copy.json')]],
+    ])('%s: nothing else changes, and the old one is good no more', async (_, from, to, options) => {
+      const keyring = at(to);
+      copyFileSync(at(from), keyring);
+      const before = await listed(keyring, 'passphrase');
+      writeFileSync(at('new'), 'new words\n');
+      const env = withPassphrase(options.length > 0 ? at('offline/keyring.json') : keyring, 'passphrase');
+      expect(await operator(['keys', 'passphrase', at('new'), ...options], env)).toMatchObject({
+        code: 0,
+        stdout: `${keyring} is encrypted with the passphrase in ${at('new')}.\n`,
+      });
+      expect(await listed(keyring, 'new')).toEqual(before);
+      expect((await listed(keyring, 'passphrase')).stderr).toMatch(/passphrase of the keyring is wrong/);
+      expect(statSync(keyring).mode & 0o777).toBe(0o600);
+    });
+
+    test('a keyring without one gets its first', async () => {
+      const keyring = at('plain/keyring.json');
+      const plain = { ...withPassphrase(keyring, null), TALLY_DATA_DIR: at('plain') };
+      await operator(['keys', 'init'], plain);
+      expect((await operator(['keys', 'passphrase', at('passphrase')], plain)).code).toBe(0);
+      expect((await listed(keyring, null)).stderr).toMatch(/The keyring is encrypted/);
+      expect((await listed(keyring, 'passphrase')).code).toBe(0);
+    });
+
+    test.each([
+      ['the present one is wrong', 'wrong', 'new', 1, /passphrase of the keyring is wrong/],
+      ['the present one is not given', null, 'new', 1, /The keyring is encrypted/],
+      ['the new one is empty', 'passphrase', 'blank', 2, /is empty. Write the new passphrase into it/],
+      ['there is no file with the new one', 'passphrase', 'nowhere', 2, /There is no file/],
+    ])('not where %s', async (_, present, next, code, message) => {
+      const keyring = at('refused-copy.json');
+      copyFileSync(at('offline/keyring.json'), keyring);
+      const before = readFileSync(keyring);
+      expect(
+        await operator(['keys', 'passphrase', at(next)], withPassphrase(keyring, present)),
+      ).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) });
+      expect(readFileSync(keyring)).toEqual(before);
+    });
+  });
 });

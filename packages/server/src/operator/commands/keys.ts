@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option, operatorCommand } from '@tallystick/cli/toolkit';
 import { KEY_PURPOSES, type KeyPurpose, REVOCATION_REASONS, type RevocationReason } from '@tallystick/core';
 
-/** `tally keys init | list | rotate | revoke`: the keyring of the service on this machine. */
+/** `tally keys init | list | rotate | pq | revoke | passphrase`: the keyring of the service on this machine. */
 export function keyringCommands(keys: Command): void {
   operatorCommand(keys, 'init')
     .description(
@@ -64,6 +64,17 @@ export function keyringCommands(keys: Command): void {
         keyId: string,
         options: { reason: RevocationReason; at?: string; lost?: boolean; json?: boolean },
       ) => (await import('../keyring.ts')).revoke(keyId, options),
+    );
+
+  operatorCommand(keys, 'passphrase')
+    .description(
+      'Encrypts the keyring with another passphrase, or with its first one. Stop the service before: it knows only the passphrase that it was started with.',
+    )
+    .argument('<file>', 'a file with the new passphrase; the present one is that of the configuration')
+    .option('--keyring <file>', 'another keyring, such as that of the root (default: that of the service)')
+    .option('--json', 'as JSON')
+    .action(async (file: string, options: { keyring?: string; json?: boolean }) =>
+      (await import('../keyring.ts')).changePassphrase(file, options),
     );
 }
 
