@@ -16,7 +16,10 @@ export class SqliteFlush {
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
 
-  /** @param file the database, to which a connection is open, so that there is a log; null if it is in memory */
+  /**
+   * @param file the database, to which a connection is open, so that there is a log: the file itself and no link to it, since SQLite
+   * puts the log beside the file; null if it is in memory
+   */
   constructor(file: string | null, flush = dataSync) {
     this.#dataSync = flush;
     this.#log = file === null ? null : openSync(`${file}-wal`, 'r+');

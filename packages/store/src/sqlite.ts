@@ -121,7 +121,7 @@ async function openDatabase(connection: DatabaseSync, file: string): Promise<Sql
   });
   // A connection opens its log when it reads.
   connection.prepare('select count(*) from sqlite_schema').get();
-  const flush = new SqliteFlush(file === IN_MEMORY ? null : file);
+  const flush = new SqliteFlush(connection.location());
   const session = new SqliteSession(connection, flush);
   await session.transaction(() => session.perform(migrateAll(compiler)));
   return {

@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -368,6 +377,17 @@ describe('SQLite', () => {
     process.umask(umask);
     const modes = [file, `${file}-wal`, `${file}-shm`, copy].map((path) => statSync(path).mode & 0o777);
     expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
+    await store.close();
+  });
+
+  it('is opened through a link, and flushes the log beside the file itself', async () => {
+    const disk = join(folder, 'disk');
+    mkdirSync(disk);
+    const link = newFile();
+    symlinkSync(join(disk, 'real.db'), link);
+    const store = await openSqliteStore(link);
+    await store.putReceipt(receipt('r1'));
+    expect(readdirSync(disk)).toContain('real.db-wal');
     await store.close();
   });
 
