@@ -139,7 +139,8 @@ async function openDatabase(connection: DatabaseSync, file: string): Promise<Sql
     backup: (path) => writeBackup(file, path),
     close: async () => {
       try {
-        await flush.ended;
+        // Something may be written, and its flush begin, during the one before.
+        while (flush.ended !== null) await flush.ended;
       } finally {
         translated(() => connection.close());
         flush.close();

@@ -200,6 +200,19 @@ describe('SQLite', () => {
     await store.close();
   });
 
+  it('closes when all is on disk that is written meanwhile', async () => {
+    const file = newFile();
+    const other = await openSqliteStore(file);
+    const store = await openSqliteStore(file);
+    const first = store.putDocument('first', 1, '1');
+    const closed = store.close();
+    // Once it waits for the flush, which ends in a later turn of the event loop.
+    for (let step = 0; step < 100; step++) await Promise.resolve();
+    const second = store.putDocument('second', 1, '1');
+    expect(await Promise.all([first, second, closed])).toEqual(['stored', 'stored', undefined]);
+    await other.close();
+  });
+
   it('places the hashes of several processes in one line', async () => {
     const file = newFile();
     const accept = `
