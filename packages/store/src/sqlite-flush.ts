@@ -12,7 +12,9 @@ export class SqliteFlush {
   /** Null for a database in memory. */
   readonly #log: number | null;
   readonly #dataSync: (log: number) => Promise<void>;
-  /** After a flush that failed it stays rejected: nobody knows then what is on disk (wiki.postgresql.org/wiki/Fsync_Errors). */
+  /** After it nobody knows what is on disk (wiki.postgresql.org/wiki/Fsync_Errors). */
+  #failure: TallyError | null = null;
+  /** After a failure it stays rejected. */
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
 
@@ -40,7 +42,12 @@ export class SqliteFlush {
     return this.#next ?? this.#running;
   }
 
-  /** Call it when the connection is closed. */
+  /** @throws {TallyError} `unavailable` once a flush has failed */
+  requireSound(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  /** Call it when the connection is closed and no flush is under way. */
   close(): void {
     if (this.#log !== null) closeSync(this.#log);
   }
@@ -50,8 +57,9 @@ export class SqliteFlush {
       await this.#dataSync(log);
     } catch (cause) {
       const message =
-        'The disk did not take what the database wrote. Mend the disk, then restart the service.';
-      throw new TallyError('unavailable', message, { cause });
+        'The disk did not take what the database wrote. Stop the service, mend the disk, and mount its file system again before you start.';
+      this.#failure = new TallyError('unavailable', message, { cause });
+      throw this.#failure;
     }
     this.#running = this.#next;
     this.#next = null;

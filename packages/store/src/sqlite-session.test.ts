@@ -120,15 +120,17 @@ describe('a connection to SQLite', () => {
     other.close();
   });
 
-  it('tells nothing more once a flush has failed', async () => {
+  it('tells and writes nothing more once a flush has failed', async () => {
     const written = own.session.transaction(own.insert);
     const later = own.session.transaction(own.insert);
     disk.flushes.shift()?.(new Error('EIO'));
-    const failure = { code: 'unavailable', message: expect.stringMatching(/Mend the disk/) };
+    const failure = { code: 'unavailable', message: expect.stringMatching(/mount its file system again/) };
     await expect(written).rejects.toMatchObject(failure);
     await expect(later).rejects.toMatchObject(failure);
     await expect(own.session.read(own.count)).rejects.toMatchObject(failure);
     await expect(own.session.transaction(own.insert)).rejects.toMatchObject(failure);
+    await expect(own.session.transaction(own.insert, 'relaxed')).rejects.toMatchObject(failure);
+    expect(own.count()).toBe(2);
     expect(disk.flushes).toEqual([]);
   });
 });

@@ -107,6 +107,8 @@ export class SqliteSession {
 
   /** `null`, and nothing is done, while another process has the write lock. After the deadline that is thrown as SQLite's error. */
   #attempt<T>(task: () => T, durability: Durability, deadline: number): Done<T> | null {
+    // Others would see what is written now, such as the renewal of a lease, though this process tells nobody of it.
+    this.#flush.requireSound();
     if (!this.#begin(deadline)) return null;
     const value = this.#finish(task);
     if (durability === 'durable') this.#flush.begin();
