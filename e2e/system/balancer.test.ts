@@ -78,7 +78,11 @@ interface Report {
   readonly testResults: readonly {
     readonly name: string;
     readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 
@@ -108,7 +112,9 @@ describe('suites of clients, with three processes behind the balancer', () => {
     const report = JSON.parse(readFileSync(output, 'utf8')) as Report;
     const failed = report.testResults.flatMap(({ name, message, assertionResults }) => [
       ...(message === '' ? [] : [`${name}: ${message}`]),
-      ...assertionResults.filter(({ status }) => status !== 'passed').map(({ fullName }) => fullName),
+      ...assertionResults
+        .filter(({ status }) => status !== 'passed')
+        .map(({ fullName, failureMessages }) => [fullName, ...failureMessages].join('\n')),
     ]);
     expect(failed).toEqual([]);
     expect(report.testResults.map(({ name }) => name.slice(root.length)).toSorted()).toEqual(
