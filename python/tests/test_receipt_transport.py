@@ -6,8 +6,11 @@ import asyncio
 import gzip
 import json
 import struct
+import threading
 import zlib
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import anthropic
@@ -433,6 +436,143 @@ def test_a_session_names_a_receipt_by_its_own_id() -> None:
     receipt = json.loads(GENUINE)["svc"]["receipt"]
     verdict = verify_session("".join(f"{line}\n" for line in lines), referenced=[receipt])
     assert (verdict.valid, verdict.references["valid"]) == (True, 1)
+
+
+class _Front(ThreadingHTTPServer):
+    """Gives each request one genuine answer, as a proxy does too; ``/slow`` gets none in time."""
+
+    request_queue_size = 200
+
+    def __init__(self) -> None:
+        self.targets: list[str] = []
+        self.hurry = threading.Event()
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: _Front
+
+    def do_POST(self) -> None:
+        self.server.targets.append(self.path)
+        self.rfile.read(int(self.headers["content-length"]))
+        if self.path == "/slow":
+            self.server.hurry.wait(60)
+        self.send_response(200)
+        self.send_header("x-receipt-id", "r_env_1")
+        self.send_header("content-length", str(len(GENUINE)))
+        self.end_headers()
+        self.wfile.write(GENUINE)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def http_front() -> Iterator[_Front]:
+    with _Front() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.hurry.set()
+            server.shutdown()
+            thread.join()
+
+
+def post(library: Any, url: str, options: Any = None, **given: Any) -> list[CallReport]:
+    """The reports of a call by the blocking client and of one by that for asyncio."""
+    reports: list[CallReport] = []
+    inner, async_inner = (
+        (None, None)
+        if options is None
+        else (library.Client(**options), library.AsyncClient(**options))
+    )
+    transport = ReceiptTransport(inner, on_call=reports.append)
+    # A transport may be used again after its client is closed, unless it was given a client.
+    for _ in range(2 if options is None else 1):
+        with library.Client(transport=transport, **given) as client:
+            client.post(url, content=CALL["request"])
+
+    async def ask() -> None:
+        transport = AsyncReceiptTransport(async_inner, on_call=reports.append)
+        for _ in range(2 if options is None else 1):
+            async with library.AsyncClient(transport=transport, **given) as client:
+                await client.post(url, content=CALL["request"])
+
+    asyncio.run(ask())
+    return reports
+
+
+@LIBRARIES
+def test_proxies_of_the_environment_are_used_unless_they_are_not_wanted(
+    library: Any, http_front: _Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", http_front.url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    reports = post(library, "http://service.example/v1")
+    assert [report.verdict.valid for report in reports] == [True] * 4
+    assert http_front.targets == ["http://service.example/v1"] * 4
+
+    http_front.targets.clear()
+    post(library, f"{http_front.url}/v1", {"trust_env": False})
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    post(library, f"{http_front.url}/v1")
+    assert http_front.targets == ["/v1"] * 6
+
+    http_front.targets.clear()
+    post(library, "http://service.example/v1", {"trust_env": False, "proxy": http_front.url})
+    assert http_front.targets == ["http://service.example/v1"] * 2
+
+
+@LIBRARIES
+@pytest.mark.parametrize("options", [None, {}], ids=["by default", "by a client"])
+def test_the_timeouts_are_those_of_the_client(
+    library: Any, options: Any, http_front: _Front
+) -> None:
+    with pytest.raises(library.ReadTimeout):
+        post(library, f"{http_front.url}/slow", options, timeout=0.2)
+
+
+@LIBRARIES
+def test_the_limits_are_those_of_the_inner_client(library: Any, http_front: _Front) -> None:
+    few = library.Client(limits=library.Limits(max_connections=2))
+    for inner, most in ((few, 2), (None, 120)):
+        transport = ReceiptTransport(inner)
+        timeout = library.Timeout(10, pool=0.1)
+        with library.Client(transport=transport, timeout=timeout) as client, ExitStack() as open_:
+            for _ in range(most):
+                open_.enter_context(client.stream("POST", http_front.url, content=b"{}"))
+            if inner is not None:
+                with pytest.raises(library.PoolTimeout):
+                    client.post(http_front.url, content=b"{}")
+
+
+@LIBRARIES
+def test_credentials_and_redirects_are_those_of_the_outer_client(library: Any) -> None:
+    seen: list[tuple[str, str | None]] = []
+
+    def answer(request: Any) -> Any:
+        seen.append((request.url.path, request.headers.get("authorization")))
+        if request.url.path == "/old":
+            return library.Response(307, headers={"location": "/new"})
+        return library.Response(200, headers={"x-receipt-id": "r_env_1"}, content=GENUINE)
+
+    reports: list[CallReport] = []
+    inner = library.Client(
+        transport=library.MockTransport(answer), auth=("inner", "x"), follow_redirects=True
+    )
+    transport = ReceiptTransport(inner, on_call=reports.append)
+    url = "https://in:url@a.example/old"
+    headers = {"authorization": "Bearer outer"}
+    with library.Client(transport=transport, auth=lambda request: request) as client:
+        assert client.post(url, content=CALL["request"], headers=headers).status_code == 307
+        client.post(url, content=CALL["request"], headers=headers, follow_redirects=True)
+    assert [path for path, _ in seen] == ["/old", "/old", "/new"]
+    assert {sent for _, sent in seen} == {"Bearer outer"}
+    assert [report.verdict.valid for report in reports] == [True]
 
 
 @pytest.mark.parametrize("stop", [None, 40])

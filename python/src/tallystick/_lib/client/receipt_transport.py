@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, TypeAlias, TypedDict
+from urllib.request import getproxies
 
 from ..call.collector import CallCollector
 from ..call.protocol import CallProtocol
@@ -135,12 +136,17 @@ class ReceiptTransport(BaseTransport):
         trust: GivenTrust = None,
         session: Session | None = None,
     ) -> None:
-        """``inner`` sends the requests; by default the library's own ``HTTPTransport``.
+        """``inner`` sends the requests: a transport, or a client, which knows proxies too.
+
+        Limits, HTTP/2, certificates, proxies and ``trust_env`` are those of ``inner``: a client
+        that is given a transport uses none of its own, but for its timeouts. By default they are
+        the library's, with proxies from the environment, and with 1,000 connections at most.
 
         ``session`` gets a reference to the receipt of each call whose verdict is valid, after
         ``on_call``, in the order in which the answers end.
         """
         self._inner = inner
+        self._sender = inner
         self._session = session
         self._opening = threading.Lock()
         self._on_call = on_call
@@ -150,10 +156,14 @@ class ReceiptTransport(BaseTransport):
         """Sends a request, and returns its answer with a stream that is observed."""
         # Threads share the transport.
         with self._opening:
-            if self._inner is None:
-                self._inner = library_of(request).HTTPTransport()
+            if self._sender is None:
+                self._sender = _sender(library_of(request), "")
+            sender = self._sender
         request.read()
-        response = self._inner.handle_request(request)
+        if hasattr(sender, "handle_request"):
+            response = sender.handle_request(request)
+        else:
+            response = sender.send(request, **_as_it_is(request))
         if _has_receipt(response):
             observer = _Observer(request, response)
             if response.is_closed:
@@ -164,9 +174,11 @@ class ReceiptTransport(BaseTransport):
         return response
 
     def close(self) -> None:
-        """Closes the inner transport."""
-        if self._inner is not None:
-            self._inner.close()
+        """Closes what sends the requests."""
+        # The own one is made anew if the transport is used again.
+        sender, self._sender = self._sender, self._inner
+        if sender is not None:
+            sender.close()
 
     def _report(self, observer: _Observer) -> None:
         report = observer.report(*self._opened())
@@ -193,21 +205,26 @@ class AsyncReceiptTransport(AsyncBaseTransport):
         trust: AsyncGivenTrust = None,
         session: Session | None = None,
     ) -> None:
-        """``inner`` sends the requests; by default the library's own ``AsyncHTTPTransport``.
+        """``inner`` is as for ``ReceiptTransport``: a transport, or a client, for asyncio.
 
         ``session`` is as for ``ReceiptTransport``; another thread records in it.
         """
         self._inner = inner
+        self._sender = inner
         self._session = session
         self._on_call = on_call
         self._trust = trust
 
     async def handle_async_request(self, request: Any) -> Any:
         """Sends a request, and returns its answer with a stream that is observed."""
-        if self._inner is None:
-            self._inner = library_of(request).AsyncHTTPTransport()
+        if self._sender is None:
+            self._sender = _sender(library_of(request), "Async")
+        sender = self._sender
         await request.aread()
-        response = await self._inner.handle_async_request(request)
+        if hasattr(sender, "handle_async_request"):
+            response = await sender.handle_async_request(request)
+        else:
+            response = await sender.send(request, **_as_it_is(request))
         if _has_receipt(response):
             observer = _Observer(request, response)
             if response.is_closed:
@@ -218,9 +235,10 @@ class AsyncReceiptTransport(AsyncBaseTransport):
         return response
 
     async def aclose(self) -> None:
-        """Closes the inner transport."""
-        if self._inner is not None:
-            await self._inner.aclose()
+        """Closes what sends the requests."""
+        sender, self._sender = self._sender, self._inner
+        if sender is not None:
+            await sender.aclose()
 
     async def _report(self, observer: _Observer) -> None:
         opened = await self._opened()
@@ -298,6 +316,21 @@ class _AsyncObservedStream(AsyncByteStream):
     async def _end(self) -> None:
         if not self._observer.has_ended:
             await self._report(self._observer)
+
+
+def _sender(library: Any, prefix: str) -> Any:
+    """What sends requests as a client of OpenAI or Anthropic does that is given no transport."""
+    # Only a client reads proxies from the environment. Without any, a transport does: a client
+    # within another one logs each request a second time.
+    kind = "Client" if getproxies() else "HTTPTransport"
+    # A client does not tell its transport of its limits. These are those of both makers.
+    limits = library.Limits(max_connections=1_000, max_keepalive_connections=100)
+    return getattr(library, prefix + kind)(limits=limits)
+
+
+def _as_it_is(request: Any) -> dict[str, Any]:
+    """How a client sends a request of another client, which signs it and follows redirects."""
+    return {"stream": True, "auth": library_of(request).Auth(), "follow_redirects": False}
 
 
 def _refer(session: Session, report: CallReport) -> None:
