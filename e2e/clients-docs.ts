@@ -6,7 +6,10 @@ import { expect } from 'vitest';
 
 const folder = fileURLToPath(new URL('../docs/clients', import.meta.url));
 
-/** A block of a page of docs/clients that a test runs. */
+/** Pages beside that folder whose blocks are run as those of its own. */
+const BESIDE = ['../compute.md', '../mcp.md'];
+
+/** A block of a page that a test runs. */
 export interface Block {
   readonly page: string;
   readonly language: string;
@@ -19,13 +22,13 @@ export const pages: readonly string[] = readdirSync(folder);
 
 export const textOf = (page: string): string => readFileSync(join(folder, page), 'utf8');
 
-/** The blocks of all pages whose fence has this mark, such as ```` ```js run ````. */
+/** The blocks of all pages, and of those beside them, whose fence has this mark, such as ```` ```js run ````. */
 export function blocks(mark: string): readonly Block[] {
   const marked = new RegExp(
     `\`\`\`(\\w+) ${mark}\\n([\\s\\S]*?)\`\`\`(?:\\n\\n\`\`\`text\\n([\\s\\S]*?)\`\`\`)?`,
     'g',
   );
-  return pages.flatMap((page) =>
+  return [...pages, ...BESIDE].flatMap((page) =>
     [...textOf(page).matchAll(marked)].map(([, language = '', code = '', prints = '']) => ({
       page,
       language,
