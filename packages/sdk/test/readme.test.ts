@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serve, tally, temporaryFolder } from '../../../e2e/process.ts';
+import { createClient } from '../src/index.ts';
 
 const sdk = fileURLToPath(new URL('..', import.meta.url));
 const programsOf = (page: string): string[] =>
@@ -32,6 +33,12 @@ const PRINTED = {
     /^2 17\n$/,
   ],
   '../../docs/sessions-through-the-service.md': [/^true closed 3\n$/],
+  '../ai-sdk/README.md': [/^The ferry leaves at 7:40\. r_env_\w+\n$/, /^$/, /^$/],
+  '../langchain/README.md': [/^[0-9a-f-]{36} r_env_\w+ true\nThe ferry leaves at 7:40\. true\n$/, /^$/],
+  '../chain/README.md': [/^null\n$/],
+  '../log/README.md': [/^first\n$/],
+  // Its client is gone at once.
+  '../mcp/README.md': [/^$/],
 };
 
 describe.each(Object.entries(PRINTED))('the programs in %s', (page, printed) => {
@@ -51,9 +58,13 @@ describe.each(Object.entries(PRINTED))('the programs in %s', (page, printed) => 
       TALLY_API_KEY: await run('apikey', 'create', '--tier', 'pro'),
       TALLY_TENANT: tenant,
       TALLY_TENANT_KEY: await run('tenant', 'key', tenant),
+      TALLY_HOME: TALLY_DATA_DIR,
+      LOG_VKEY: (await createClient({ baseUrl: service.url }).getLogStatus()).verifier_key,
     };
+    const chainUrl = readFileSync(join(TALLY_DATA_DIR, 'devnet/rpc-url'), 'utf8').trim();
     for (const [index, file] of files.entries()) {
-      writeFileSync(file, (programs[index] ?? '').replaceAll('http://127.0.0.1:8787', service.url));
+      const program = (programs[index] ?? '').replaceAll('http://127.0.0.1:8787', service.url);
+      writeFileSync(file, program.replaceAll('http://127.0.0.1:8545', chainUrl));
     }
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
