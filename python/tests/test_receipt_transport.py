@@ -532,8 +532,18 @@ def test_proxies_of_the_environment_are_used_unless_they_are_not_wanted(
 def test_the_timeouts_are_those_of_the_client(
     library: Any, options: Any, http_front: _Front
 ) -> None:
+    url = f"{http_front.url}/slow"
     with pytest.raises(library.ReadTimeout):
-        post(library, f"{http_front.url}/slow", options, timeout=0.2)
+        post(library, url, options, timeout=0.2)
+
+    async def ask() -> None:
+        inner = None if options is None else library.AsyncClient(**options)
+        transport = AsyncReceiptTransport(inner)
+        async with library.AsyncClient(transport=transport, timeout=0.2) as client:
+            await client.post(url, content=b"{}")
+
+    with pytest.raises(library.ReadTimeout):
+        asyncio.run(ask())
 
 
 @LIBRARIES
