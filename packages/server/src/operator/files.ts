@@ -58,7 +58,7 @@ export function requireDatabase({ database }: Pick<Config, 'database'>): void {
   );
 }
 
-/** @throws UsageError where this user may not look, as in the folder of the service's own user */
+/** @throws UsageError where this user may not look into the file's folder, as where that belongs to the service's own user */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;

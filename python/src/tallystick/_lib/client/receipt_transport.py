@@ -329,7 +329,10 @@ def _sender(library: Any, prefix: str) -> Any:
 
 
 def _as_it_is(request: Any) -> dict[str, Any]:
-    """How a client sends a request of another client, which signs it and follows redirects."""
+    """The options with which the inner client sends a request as the outer one has made it.
+
+    Credentials and redirects are the business of the outer client alone.
+    """
     return {"stream": True, "auth": library_of(request).Auth(), "follow_redirects": False}
 
 
