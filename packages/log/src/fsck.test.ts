@@ -10,7 +10,7 @@ import type { PostingAttempt } from './log-store.ts';
 
 const SIZES = [3, 256, 700];
 const decodeAttempt: DecodeAttempt = (raw) => {
-  const [, txHash = '', nonce = '', data = ''] = /^0x(.{64})(..)(.*)$/.exec(raw) ?? [];
+  const [, txHash = '', nonce = '', data = ''] = /^0x(.{64})(\d\d)(.*)$/.exec(raw) ?? [];
   return data === '' ? null : { txHash: `0x${txHash}`, nonce: Number(nonce), data: `0x${data}` };
 };
 
