@@ -164,7 +164,8 @@ describe('one flipped bit is found and named', () => {
         const told = faults.map((fault) => `${fault.where} ${fault.what}`);
         expect([...told, ...strangers]).toContainEqual(expect.stringMatching(where(values)));
       }),
-      { numRuns: 12 },
+      // A space in place of the first digit of a nonce: it was read as the same number once.
+      { numRuns: 12, examples: [[0, 66, 4]] },
     );
     database.close();
     expect((await fsckLog(options)).faults).toEqual([]);
