@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Filled, fillAll } from './growth/fill.ts';
+import { type Filled, fillAll, type Target } from './growth/fill.ts';
 import { OPERATIONS, type Operation, type Service } from './growth/operations.ts';
 import { growthPlot, type Point } from './growth/plot.ts';
+import { PURGED, timeOfPurge } from './growth/purge.ts';
 import { type BenchDatabase, databaseIn, STORES } from './lists/databases.ts';
 import { median } from './machine.ts';
 import {
@@ -24,6 +25,8 @@ const ROUNDS = 5;
 /** The most that a time may be multiplied by with more receipts for its curve to count as flat. */
 const FLAT = 1.3;
 
+const PURGE = `${count(PURGED)} receipts purged`;
+
 type Kind = (typeof STORES)[number];
 
 interface Place extends Filled {
@@ -36,6 +39,8 @@ interface Place extends Filled {
   readonly times: Map<string, number[]>;
   /** Milliseconds from the start of the process until it was ready, of each round. */
   readonly starts: number[];
+  /** Milliseconds in which receipts were purged after each round. */
+  readonly purges: number[];
   /** Resident memory in MB after each round. */
   readonly memory: number[];
   /** Cores that all others than the service and this process used in each round. */
@@ -46,16 +51,18 @@ interface Place extends Filled {
  * Measures how the times of a service change with the rows that it has.
  * @param sizes numbers of receipts, each of which has its leaf in the log and its row in the list
  * @param picture file for the plot, SVG; none if it is absent
+ * @param kept folder where the databases stay, and are found filled the next time; removed at the end if it is absent
  */
 export async function growth(
   sizes: readonly number[] = SIZES,
   only?: string,
   picture?: string,
+  kept?: string,
 ): Promise<Report> {
   moveToLoadCore();
   const measured: Place[] = [];
   for (const kind of STORES.filter((one) => only === undefined || one === only))
-    measured.push(...(await measure(kind, sizes)));
+    measured.push(...(await measure(kind, sizes, kept)));
   if (picture !== undefined) writeFileSync(picture, growthPlot(measured.map(pointOf)));
   return {
     title: 'Growth',
@@ -67,16 +74,18 @@ export async function growth(
   };
 }
 
-async function measure(kind: Kind, sizes: readonly number[]): Promise<Place[]> {
+async function measure(kind: Kind, sizes: readonly number[], kept: string | undefined): Promise<Place[]> {
   const say = (what: string): void =>
     void process.stderr.write(`${new Date().toISOString()} ${kind}: ${what}\n`);
   const places: Place[] = [];
   try {
     for (const size of sizes) {
-      const folder = mkdtempSync(join(tmpdir(), 'tally-growth-'));
-      const database = await databaseIn(folder, kind);
+      const folder =
+        kept === undefined ? mkdtempSync(join(tmpdir(), 'tally-growth-')) : join(kept, `${kind}-${size}`);
+      mkdirSync(folder, { recursive: true });
+      const database = await databaseIn(folder, kind, kept !== undefined);
       const env = { ...database.env, TALLY_DATA_DIR: folder, PORT: '0', TALLY_DEVNET: 'off' };
-      const filled = await fillAll({ database, env, size, say });
+      const filled = await filledOnce({ database, env, size, say }, join(folder, 'filled.json'));
       const times = new Map(OPERATIONS.map(({ name }) => [name, []]));
       places.push({
         kind,
@@ -86,6 +95,7 @@ async function measure(kind: Kind, sizes: readonly number[]): Promise<Place[]> {
         env,
         times,
         starts: [],
+        purges: [],
         memory: [],
         others: [],
         ...filled,
@@ -98,10 +108,18 @@ async function measure(kind: Kind, sizes: readonly number[]): Promise<Place[]> {
   } finally {
     for (const { database, folder } of places) {
       await database.stop();
-      rmSync(folder, { recursive: true, force: true });
+      if (kept === undefined) rmSync(folder, { recursive: true, force: true });
     }
   }
   return places;
+}
+
+/** Fills a database unless the file says that it was filled. */
+async function filledOnce(target: Target, file: string): Promise<Filled> {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Filled;
+  const filled = await fillAll(target);
+  writeFileSync(file, JSON.stringify(filled), { mode: 0o600 });
+  return filled;
 }
 
 async function round(place: Place, counts: boolean): Promise<void> {
@@ -121,6 +139,8 @@ async function round(place: Place, counts: boolean): Promise<void> {
   } finally {
     await stop(child);
   }
+  const purge = await timeOfPurge(place, place.database);
+  if (counts) place.purges.push(purge);
 }
 
 /** Milliseconds of each time that an operation is done. Some times at first, which fill caches, do not count. */
@@ -170,14 +190,20 @@ function report(places: readonly Place[]): Row[] {
     }),
     ...each('start until ready', 'ms', (place) => median(place.starts)),
     ...against('start until ready', (place) => median(place.starts)),
+    ...each(PURGE, 'ms', (place) => median(place.purges)),
+    ...against(PURGE, (place) => median(place.purges)),
     ...each('memory after a round', 'MB', (place) => median(place.memory)),
     ...each('cores that others used', '', (place) => median(place.others)),
   ];
 }
 
-function pointOf({ kind, size, times, starts }: Place): Point {
+function pointOf({ kind, size, times, starts, purges }: Place): Point {
   const p50 = OPERATIONS.map(({ name }): [string, number] => [name, percentile(times.get(name) ?? [], 0.5)]);
-  return { kind, size, values: new Map([...p50, ['start until ready', median(starts)]]) };
+  const others = [
+    ['start until ready', median(starts)],
+    [PURGE, median(purges)],
+  ] as const;
+  return { kind, size, values: new Map([...p50, ...others]) };
 }
 
 function percentile(times: readonly number[], share: number): number {

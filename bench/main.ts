@@ -33,6 +33,7 @@ interface Amounts {
   readonly store?: string;
   readonly pictures?: string;
   readonly picture?: string;
+  readonly folder?: string;
   readonly page?: string;
 }
 
@@ -44,7 +45,7 @@ const suites: Readonly<Record<string, (amounts: Amounts) => Promise<Report>>> = 
   embedding,
   evidence,
   gateway,
-  growth: ({ sizes, store, picture }) => growth(sizes, store, picture),
+  growth: ({ sizes, store, picture, folder }) => growth(sizes, store, picture, folder),
   hooks,
   lists: ({ rows, store }) => lists(rows, store),
   'mcp-wrap': mcpWrap,
@@ -71,6 +72,7 @@ const { positionals, values } = parseArgs({
     store: { type: 'string' },
     pictures: { type: 'string' },
     picture: { type: 'string' },
+    folder: { type: 'string' },
     page: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -80,7 +82,7 @@ const suite = name === undefined ? undefined : suites[name];
 
 if (suite === undefined || values.help) {
   process.stderr.write(
-    `Usage: npm run bench -- <suite> [--json]\n       npm run bench -- evidence [--receipts <n>] [--json]\n       npm run bench -- scale [--receipts <n>] [--json]\n       npm run bench -- lists [--rows <n>] [--store sqlite|postgres] [--json]\n       npm run bench -- partitions [--rows <n>] [--json]\n       npm run bench -- growth [--sizes 100000,1000000] [--store sqlite|postgres] [--picture <file.svg>] [--json]\n       npm run bench -- console [--rows <n>] [--page <name>] [--pictures <folder>] [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
+    `Usage: npm run bench -- <suite> [--json]\n       npm run bench -- evidence [--receipts <n>] [--json]\n       npm run bench -- scale [--receipts <n>] [--json]\n       npm run bench -- lists [--rows <n>] [--store sqlite|postgres] [--json]\n       npm run bench -- partitions [--rows <n>] [--json]\n       npm run bench -- growth [--sizes 100000,1000000] [--store sqlite|postgres] [--picture <file.svg>] [--folder <of kept databases>] [--json]\n       npm run bench -- console [--rows <n>] [--page <name>] [--pictures <folder>] [--json]\nSuites: ${Object.keys(suites).join(', ')}\n`,
   );
   process.exit(values.help ? 0 : 2);
 }
@@ -92,6 +94,7 @@ const amounts: Amounts = {
   ...(values.store !== undefined && { store: values.store }),
   ...(values.pictures !== undefined && { pictures: values.pictures }),
   ...(values.picture !== undefined && { picture: values.picture }),
+  ...(values.folder !== undefined && { folder: values.folder }),
   ...(values.page !== undefined && { page: values.page }),
 };
 const report = await suite(amounts).catch((error: unknown) => {

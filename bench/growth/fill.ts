@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { KeptAs } from '../../packages/core/src/index.ts';
+import type { ListedReceipt } from '../../packages/receipts/src/index.ts';
 import type { Store } from '../../packages/store/src/store.ts';
 import type { BenchDatabase } from '../lists/databases.ts';
 import { BATCH, newKey, tally } from '../lists/fill.ts';
@@ -64,28 +65,35 @@ async function write(
   length: number,
 ): Promise<void> {
   const listed = Array.from({ length }, (_, n) => receiptOf(from + n, shape));
-  const template = JSON.parse(sampled) as { receipt_id: string };
   const hashes = listed.map((_, n) => leafAt(from + n));
   const batchAt = Math.floor(shape.until / 1_000) + 3_600;
   const { owner, key } = shape;
   await store.log.accept({ hashes, batchAt, quota: null, owner, key });
+  await putBodies(store, listed, sampled);
+  await store.receiptList.put(listed);
+}
+
+/** Stores receipts so that they can be read by their ids. @param sampled a receipt of the service, as JSON; each gets its text, with an id of its own */
+export async function putBodies(
+  store: Store,
+  listed: readonly ListedReceipt[],
+  sampled: string,
+): Promise<void> {
+  const template = JSON.parse(sampled) as { receipt_id: string };
   await Promise.all(
-    listed.map(({ id, at, expiresAt, profile }) => {
-      const body = sampled.replace(template.receipt_id, id);
-      const issuedAt = Math.floor(at / 1_000);
-      return store.putReceipt({
+    listed.map(({ id, at, expiresAt, profile, owner, key }) =>
+      store.putReceipt({
         id,
         profile: profile as KeptAs,
         tenant: null,
-        body,
-        issuedAt,
+        body: sampled.replace(template.receipt_id, id),
+        issuedAt: Math.floor(at / 1_000),
         expiresAt,
         owner,
         key,
-      });
-    }),
+      }),
+    ),
   );
-  await store.receiptList.put(listed);
 }
 
 async function withService<T>(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -21,8 +22,13 @@ export interface BenchDatabase {
   stop(): Promise<void>;
 }
 
-export function databaseIn(folder: string, kind: (typeof STORES)[number]): Promise<BenchDatabase> {
-  return kind === 'sqlite' ? sqlite(folder) : postgres(folder);
+/** @param keep whether the database stays when it is stopped, to be opened in the same folder again */
+export function databaseIn(
+  folder: string,
+  kind: (typeof STORES)[number],
+  keep = false,
+): Promise<BenchDatabase> {
+  return kind === 'sqlite' ? sqlite(folder) : postgres(folder, keep);
 }
 
 async function sqlite(folder: string): Promise<BenchDatabase> {
@@ -35,16 +41,20 @@ async function sqlite(folder: string): Promise<BenchDatabase> {
 }
 
 /** A server of PostgreSQL with its default settings; in the default 128 MB of shared buffers is a small part of the rows. */
-async function postgres(folder: string): Promise<BenchDatabase> {
+async function postgres(folder: string, keep: boolean): Promise<BenchDatabase> {
   const port = await freePort();
-  const [user, password] = ['postgres', randomUUID()];
+  // Beside the folder, which the user of PostgreSQL may not read.
+  const databaseDir = `${folder}-postgres`;
+  const isNew = !existsSync(databaseDir);
+  const passwordFile = join(folder, 'postgres-password');
+  if (isNew) writeFileSync(passwordFile, randomUUID(), { mode: 0o600 });
+  const [user, password] = ['postgres', readFileSync(passwordFile, 'utf8')];
   const server = new EmbeddedPostgres({
-    // Beside the folder, which the user of PostgreSQL may not read.
-    databaseDir: `${folder}-postgres`,
+    databaseDir,
     port,
     user,
     password,
-    persistent: false,
+    persistent: keep,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en'],
     postgresFlags: [
@@ -58,9 +68,9 @@ async function postgres(folder: string): Promise<BenchDatabase> {
     onLog: () => undefined,
     onError: () => undefined,
   });
-  await server.initialise();
+  if (isNew) await server.initialise();
   await server.start();
-  await server.createDatabase('lists');
+  if (isNew) await server.createDatabase('lists');
   const url = `postgres://${user}:${password}@127.0.0.1:${port}/lists`;
   return {
     env: { TALLY_DATABASE_URL: url },
