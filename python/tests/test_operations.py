@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import hashlib
 import inspect
 import json
@@ -15,10 +16,10 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import openai
@@ -766,6 +767,23 @@ def test_what_pays_has_one_key_for_all_attempts_and_an_error_tells_all() -> None
             assert caught.value.receipt_id == "r_env_1"
             assert caught.value.problem == {"code": "unavailable", "detail": "x"}
     assert keys == ["a", "a", "a", "b", "b", "b"]
+
+
+def test_what_newer_trust_takes_back_is_named(place: tuple[str, Path]) -> None:
+    with Client(place[0]) as client:
+        newest = client.fetch_trust()
+    assert newest.taken_back == ()
+    earlier = copy.deepcopy(newest.bundle)
+    # Other tests register issuers, which the operator has not verified.
+    issuer = next(record for record in earlier["issuers"] if record["status"] == "verified")
+    key, at = issuer["keys"][0], earlier["issued_at"]
+    key["revoked"] = {"at": at, "reason": "compromised"}
+    store = tallystick.MemoryTrustStore()
+    store.save(cast(tallystick.SavedTrust, {"pin": asdict(newest.pin), "bundle": earlier}))
+    named = f"The revocation of the key {key['key_id']} of {issuer['did']}, at {at}, "
+    with Client(place[0], trust=store) as deceived:
+        assert deceived.fetch_trust().taken_back == (named + "was taken back or weakened.",)
+        assert deceived.fetch_trust().taken_back == ()
 
 
 def test_the_trust_of_a_store_is_kept(place: tuple[str, Path]) -> None:

@@ -74,6 +74,7 @@ from tallystick._lib.merkle import leaf_hash, verify_inclusion
 from tallystick._lib.metering.currencies import is_currency
 from tallystick._lib.receipts.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from tallystick._lib.recipient import is_recipient
+from tallystick._lib.vanished import vanished
 
 RECEIPT_FILES = [
     "anchors.json",
@@ -121,6 +122,7 @@ OTHER_FILES = [
     "statements.json",
     "streams.json",
     "tlog-proofs.json",
+    "trust-changes.json",
     "trust-forks.json",
     "trust.json",
     "witness-policies.json",
@@ -420,6 +422,11 @@ def test_trust(case: Case) -> None:
         return {"pin": vars(checked.pin)}
 
     assert outcome(pinned) == case["expected"]
+
+
+@pytest.mark.parametrize("case", vectors("trust-changes.json"))
+def test_trust_change(case: Case) -> None:
+    assert vanished(case["earlier"], case["later"]) == case["expected"]
 
 
 @pytest.mark.parametrize("case", vectors("trust-forks.json"))

@@ -38,6 +38,7 @@ import { stores } from './stores.ts';
 import { streamCases } from './streams.ts';
 import { tlogProofCases } from './tlog-proofs.ts';
 import { trustCases } from './trust.ts';
+import { trustChangeCases } from './trust-changes.ts';
 import { trustForkCases } from './trust-forks.ts';
 import { witnessPolicyCases } from './witness-policies.ts';
 
@@ -85,6 +86,7 @@ export async function buildVectors(): Promise<Map<string, string>> {
     'streams.json': await streamCases(),
     'tlog-proofs.json': await tlogProofCases(),
     'trust.json': await trustCases(),
+    'trust-changes.json': await trustChangeCases(),
     'trust-forks.json': await trustForkCases(),
     'witness-policies.json': await witnessPolicyCases(),
   };

@@ -14,6 +14,7 @@ import type { SessionCase } from '../../../scripts/vectors/sessions.ts';
 import type { StatementCase } from '../../../scripts/vectors/statements.ts';
 import type { StreamCase } from '../../../scripts/vectors/streams.ts';
 import type { TrustCase } from '../../../scripts/vectors/trust.ts';
+import type { TrustChangeCase } from '../../../scripts/vectors/trust-changes.ts';
 import type { TrustForkCase } from '../../../scripts/vectors/trust-forks.ts';
 import { verifyForeign } from '../src/foreign/index.ts';
 import {
@@ -42,10 +43,12 @@ import {
   readStreamHead,
   seal,
   sha256,
+  type TrustBundle,
   toBase64url,
   toHex,
   trustOf,
   utf8,
+  vanished,
   verifyCall,
   verifyEd25519,
   verifyTrustFork,
@@ -99,6 +102,7 @@ const otherFiles = [
   'streams.json',
   'tlog-proofs.json',
   'trust.json',
+  'trust-changes.json',
   'trust-forks.json',
   'witness-policies.json',
 ];
@@ -238,6 +242,11 @@ test.each(readVectors<StreamCase>('streams.json'))(
 
 test.each(readVectors<TrustCase>('trust.json'))('trust.json: $name', async (vector) => {
   expect(await outcome(() => trustIn(vector))).toEqual(vector.expected);
+});
+
+test.each(readVectors<TrustChangeCase>('trust-changes.json'))('trust-changes.json: $name', (vector) => {
+  const [earlier, later] = [vector.earlier, vector.later] as unknown as [TrustBundle, TrustBundle];
+  expect(vanished(earlier, later)).toEqual(vector.expected);
 });
 
 test.each(readVectors<TrustForkCase>('trust-forks.json'))('trust-forks.json: $name', async (vector) => {

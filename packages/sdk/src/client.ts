@@ -50,7 +50,7 @@ import type { ReceiptInput } from './receipts/read.ts';
 import { type RemoteVerifyOptions, verify } from './receipts/verify.ts';
 import { verifyMany } from './receipts/verify-many.ts';
 import type { CheckedTrust } from './trust/check-trust.ts';
-import { type FetchTrustParams, fetchTrust, trustVersion } from './trust/fetch-trust.ts';
+import { type FetchedTrust, type FetchTrustParams, fetchTrust, trustVersion } from './trust/fetch-trust.ts';
 import { memoryTrustStore, type TrustStore } from './trust/trust-store.ts';
 
 export interface ClientOptions extends TransportOptions {
@@ -109,7 +109,7 @@ export interface Client
   /** Adds, retires or revokes a key by a statement that `signStatement` made. */
   submitIssuerStatement(statement: SignedStatement, call?: CallOptions): Promise<IssuerDocument>;
   issuer(did: string, call?: CallOptions): Promise<IssuerDocument>;
-  fetchTrust(params?: FetchTrustParams, call?: CallOptions): Promise<CheckedTrust>;
+  fetchTrust(params?: FetchTrustParams, call?: CallOptions): Promise<FetchedTrust>;
   /** An earlier trust bundle, checked but for its expiry. */
   trustVersion(
     version: number,

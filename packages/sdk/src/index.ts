@@ -160,6 +160,6 @@ export {
 } from './sessions/session.ts';
 export type { SessionIssuer } from './sessions/signer.ts';
 export { type CheckedTrust, type CheckTrustOptions, checkTrust } from './trust/check-trust.ts';
-export type { FetchTrustParams } from './trust/fetch-trust.ts';
+export type { FetchedTrust, FetchTrustParams } from './trust/fetch-trust.ts';
 export type { KnownIssuers } from './trust/known-issuers.ts';
 export { memoryTrustStore, type SavedTrust, type TrustStore } from './trust/trust-store.ts';

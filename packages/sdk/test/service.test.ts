@@ -1,4 +1,4 @@
-import { canonicalBytes, fromBase64url, sha256Hex, utf8, verify } from '@tallystick/core';
+import { canonicalBytes, fromBase64url, sha256Hex, signTrustBundle, utf8, verify } from '@tallystick/core';
 import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
 import {
@@ -315,6 +315,26 @@ describe('trust', () => {
     const pin = { ...trust.pin, version: trust.pin.version + 1 };
     await expect(client.fetchTrust({ pin })).rejects.toMatchObject({ code: 'trust_rollback' });
     await expect(checkTrust(trust.bundle, { pin })).rejects.toMatchObject({ code: 'trust_rollback' });
+  });
+
+  test('names what it takes back of the bundle in the store', async () => {
+    const root = await createSigner(generateSecretKey());
+    const [issuer, ...others] = trust.bundle.issuers;
+    const [key, ...keys] = issuer?.keys ?? [];
+    if (issuer === undefined || key === undefined) throw new Error('The bundle lists no key.');
+    const revoked = { at: '2026-01-01T00:00:00Z', reason: 'compromised' } as const;
+    const served: string[] = [];
+    const publish = async (more: object): Promise<void> => {
+      const facts = { ...trust.bundle, issuedAt: Date.now(), expiresAt: Date.now() + 1e6, ...more };
+      served.push(await signTrustBundle(facts, root));
+    };
+    await publish({ version: 2, issuers: [{ ...issuer, keys: [{ ...key, revoked }, ...keys] }, ...others] });
+    await publish({ version: 3, previous_sha256: sha256Hex(utf8(served[0] ?? '')) });
+    const deceived = createClient({ fetch: async () => new Response(served.shift() ?? null) });
+    expect((await deceived.fetchTrust()).takenBack).toEqual([]);
+    expect((await deceived.fetchTrust()).takenBack).toEqual([
+      `The revocation of the key ${key.key_id} of ${issuer.did}, at ${revoked.at}, was taken back or weakened.`,
+    ]);
   });
 
   test('decides who is trusted: nobody without it', async () => {

@@ -138,7 +138,7 @@ from ._lib.trust import (
     root_fingerprint,
 )
 from ._lib.trust_fork import TrustFork, verify_trust_fork
-from ._lib.trust_store import KnownTrust, MemoryTrustStore, SavedTrust, TrustStore
+from ._lib.trust_store import FetchedTrust, KnownTrust, MemoryTrustStore, SavedTrust, TrustStore
 from ._lib.verify import Issuer, Verification, verify
 
 __version__ = "0.1.0"
@@ -177,6 +177,7 @@ __all__ = [
     "EnvelopeReceipt",
     "EvidenceClass",
     "EvidenceCounts",
+    "FetchedTrust",
     "ForeignVerification",
     "IssueReceipt",
     "Issued",

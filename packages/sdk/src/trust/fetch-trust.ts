@@ -1,9 +1,18 @@
-import { TallyError } from '@tallystick/core';
+import { TallyError, vanished } from '@tallystick/core';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import { type CheckedTrust, type CheckTrustOptions, checkTrust } from './check-trust.ts';
 import type { TrustStore } from './trust-store.ts';
 
 export type FetchTrustParams = Pick<CheckTrustOptions, 'root' | 'pin'>;
+
+/** Trust that was fetched just now. */
+export interface FetchedTrust extends CheckedTrust {
+  /**
+   * What the bundle takes back of the one that the store had: a revocation, a key, a log, an account, or a time that it said of them. One
+   * sentence each, for people to read. An honest service takes nothing back.
+   */
+  readonly takenBack: readonly string[];
+}
 
 /**
  * Fetches the service's trust bundle, checks it, and saves it in `store`. The pin is the given one, else the
@@ -15,12 +24,14 @@ export async function fetchTrust(
   store: TrustStore,
   { root, pin }: FetchTrustParams = {},
   call?: CallOptions,
-): Promise<CheckedTrust> {
+): Promise<FetchedTrust> {
   const { text } = await transport.get('/.well-known/trust.json', call);
   // The pin is loaded after the fetch, so that a slow fetch does not undo what a quicker one saved.
-  const checked = await checkTrust(text, { root, pin: pin ?? (await store.load())?.pin });
+  const saved = await store.load();
+  const checked = await checkTrust(text, { root, pin: pin ?? saved?.pin });
   await store.save({ pin: checked.pin, bundle: checked.bundle });
-  return checked;
+  const isOfOneRoot = saved?.pin.root === checked.pin.root;
+  return { ...checked, takenBack: isOfOneRoot ? vanished(saved.bundle, checked.bundle) : [] };
 }
 
 /**

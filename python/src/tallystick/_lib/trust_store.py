@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias, TypedDict, cast
 
 from .errors import TallyError
+from .json_types import JsonValue
 from .trust import CheckedTrust, Trust, TrustBundle, TrustPin, check_trust
+from .vanished import vanished
 
 
 class SavedPin(TypedDict):
@@ -60,9 +62,34 @@ def pin_in(store: TrustStore) -> TrustPin | None:
     return None if saved is None else TrustPin(**saved["pin"])
 
 
-def save_trust(store: TrustStore, checked: CheckedTrust) -> None:
-    """Puts a checked bundle and its pin into a store."""
+@dataclass(frozen=True)
+class FetchedTrust(CheckedTrust):
+    """Trust that was fetched just now."""
+
+    taken_back: tuple[str, ...]
+    """What the bundle takes back of the one that the store had.
+
+    That is a revocation, a key, a log, an account, or a time that it said of them. One sentence
+    each, for people to read. An honest service takes nothing back.
+    """
+
+
+def take_trust(
+    store: TrustStore, document: JsonValue, pin: TrustPin | None, root: str | None
+) -> FetchedTrust:
+    """Checks a bundle by a pin, else by the store's, and puts it into the store.
+
+    Raises whatever ``check_trust`` raises; then nothing is saved.
+    """
+    saved = store.load()
+    if pin is None and saved is not None:
+        pin = TrustPin(**saved["pin"])
+    checked = check_trust(document, pin=pin, root=root)
     store.save({"pin": cast(SavedPin, asdict(checked.pin)), "bundle": checked.bundle})
+    changes: list[str] = []
+    if saved is not None and saved["pin"]["root"] == checked.pin.root:
+        changes = vanished(saved["bundle"], checked.bundle)
+    return FetchedTrust(checked.bundle, checked.pin, checked.issuers, tuple(changes))
 
 
 def issuers_in(trust: KnownTrust | None, now: datetime) -> Trust:

@@ -6,7 +6,7 @@ from ....documents import DidDocument, Payable, Status
 from ...issue import SigningKey
 from ...issuers import IssuerDocument, SignedStatement
 from ...trust import CheckedTrust, TrustPin
-from ...trust_store import TrustStore, pin_in, save_trust
+from ...trust_store import FetchedTrust, TrustStore, pin_in, take_trust
 from ..calls import trust
 from .sender import AsyncSender
 
@@ -50,16 +50,15 @@ class AsyncTrustMethods(AsyncSender):
 
     async def fetch_trust(
         self, *, pin: TrustPin | None = None, root: str | None = None
-    ) -> CheckedTrust:
+    ) -> FetchedTrust:
         """Fetches the service's trust bundle, checks it, and saves it in the client's store.
 
         The pin is the given one, else the store's. Without a pin the first root seen is accepted:
         give ``root``, its fingerprint, or compare ``pin.root`` with what you know.
         """
-        call = trust.fetch_trust(self._service, pin or pin_in(self._trust), root)
-        checked = await self._send(call)
-        save_trust(self._trust, checked)
-        return checked
+        # The store is read after the fetch: a slow one doesn't undo what a quicker one saved.
+        bundle = await self._send(trust.fetch_trust(self._service))
+        return take_trust(self._trust, bundle, pin, root)
 
     async def trust_version(self, version: int, *, root: str | None = None) -> CheckedTrust:
         """Fetches the trust bundle of a version, and checks it but for its expiry.
