@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEachFile } from '../../scripts/end-of-file.ts';
+import { until } from '../log-client.ts';
 import { temporaryFolder } from '../process.ts';
 
 /** A small ext4 file system in a file, unmounted after the last test of the file. */
@@ -18,9 +19,9 @@ export interface Disk {
    */
   fail(): void;
   /** Unmounts and mounts it again, when nothing on it is open. */
-  repair(): void;
+  repair(): Promise<void>;
   /** The same, but mounts it read-only. */
-  mountReadOnly(): void;
+  mountReadOnly(): Promise<void>;
 }
 
 const run = (command: string, ...args: string[]): string =>
@@ -46,9 +47,16 @@ export function mountDisk(bytes: number): Disk {
     run('mount', '-o', `loop,${options}`, image, path);
     mounted.add(path);
   };
-  const unmount = (): void => {
+  const unmount = async (): Promise<void> => {
     run('umount', path);
     mounted.delete(path);
+    // A mount namespace that another program made meanwhile still has it mounted. Until that ends, a file system that
+    // turned read-only stays so, however it is mounted.
+    await until(
+      async () => run('losetup', '--associated', image),
+      (devices) => devices === '',
+      60,
+    );
   };
   mount('errors=remount-ro');
   return {
@@ -59,12 +67,12 @@ export function mountDisk(bytes: number): Disk {
       const device = basename(run('findmnt', '--noheadings', '--output', 'SOURCE', '--mountpoint', path));
       writeFileSync(`/sys/fs/ext4/${device}/trigger_fs_error`, '1');
     },
-    repair: () => {
-      unmount();
+    repair: async () => {
+      await unmount();
       mount('errors=remount-ro');
     },
-    mountReadOnly: () => {
-      unmount();
+    mountReadOnly: async () => {
+      await unmount();
       mount('ro');
     },
   };

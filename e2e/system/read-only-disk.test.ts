@@ -14,7 +14,7 @@ const DISK_BYTES = 64 << 20;
 describe('a data directory that can only be read', () => {
   it('stops a first start, which names the directory', async () => {
     const disk = mountDisk(DISK_BYTES);
-    disk.mountReadOnly();
+    await disk.mountReadOnly();
     const { code, stderr } = await tally(['serve'], { PORT: '0', TALLY_DATA_DIR: disk.path });
     expect(code).not.toBe(0);
     expect(stderr).toContain(disk.path);
@@ -29,13 +29,13 @@ describe('a data directory that can only be read', () => {
     for (let i = 0; i < 10; i++) expect(await acknowledged.mint(before.url)).toBe(200);
     await before.kill('SIGTERM');
 
-    disk.mountReadOnly();
+    await disk.mountReadOnly();
     const { code, stderr } = await tally(['serve'], { ...env, PORT: '0' });
     expect(code).not.toBe(0);
     expect(stderr).toContain(env.TALLY_DATA_DIR);
     expect(stderr).toMatch(/read-only|cannot be written/i);
 
-    disk.repair();
+    await disk.repair();
     const after = await serve(env);
     await acknowledged.expectKept(after.url);
     expect(await after.kill('SIGTERM')).toMatchObject({ code: 0, signal: null });
@@ -63,7 +63,7 @@ describe('a data directory that can only be read', () => {
     expect(residentMiB(service.pid)).toBeLessThan(MEMORY_MIB);
     await service.kill('SIGTERM');
 
-    disk.repair();
+    await disk.repair();
     const again = await serve(env);
     await acknowledged.expectKept(again.url);
     await acknowledged.expectPlaced(again.url, key);
