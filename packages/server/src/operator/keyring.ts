@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { paint, print, printJson, remark, UsageError, unreadable } from '@tallystick/cli/toolkit';
 import {
@@ -161,7 +161,7 @@ export async function revoke(
 
 /**
  * Encrypts a keyring with the passphrase that a file holds: that of the service, or another, such as the root's.
- * @throws UsageError for a file without a passphrase
+ * @throws UsageError for a file without a passphrase, and for the keyring itself
  */
 export async function changePassphrase(
   file: string,
@@ -170,6 +170,9 @@ export async function changePassphrase(
   const config = serviceConfig().keyring;
   const path = keyring === undefined ? config.path : resolve(keyring);
   const passphrase = secretIn(file);
+  // The passphrase would be gone with the file in which it stands.
+  if (existsSync(path) && realpathSync(file) === realpathSync(path))
+    throw new UsageError(`${file} is the keyring. Give the file that holds its new passphrase.`);
   await changeServiceKeyring({ keyring: { ...config, path } }, (same) => same, passphrase);
   if (json) printJson({ keyring: path });
   else print(`${path} is encrypted with the passphrase in ${file}.`);

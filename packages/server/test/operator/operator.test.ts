@@ -4,7 +4,9 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -310,9 +312,18 @@ describe('with the root kept offline and a passphrase', () => {
       ['the present one is not given', null, 'new', 1, /The keyring is encrypted/],
       ['the new one is empty', 'passphrase', 'blank', 2, /is empty. Write the new passphrase into it/],
       ['there is no file with the new one', 'passphrase', 'nowhere', 2, /There is no file/],
+      [
+        'the new one would be the keyring',
+        'passphrase',
+        'refused-link.json',
+        2,
+        /is the keyring. Give the file/,
+      ],
     ])('not where %s', async (_, present, next, code, message) => {
       const keyring = at('refused-copy.json');
       copyFileSync(at('offline/keyring.json'), keyring);
+      rmSync(at('refused-link.json'), { force: true });
+      symlinkSync(keyring, at('refused-link.json'));
       const before = readFileSync(keyring);
       expect(
         await operator(['keys', 'passphrase', at(next)], withPassphrase(keyring, present)),
