@@ -52,6 +52,8 @@ export interface PurgeRow {
 
 export interface ExportRow {
   readonly tenant: string;
+  /** By which its bytes can be asked for again; null for one of an earlier release, whose bytes can't. */
+  readonly etag: string | null;
   readonly createdAt: number;
   readonly receiptId: string;
   /** Hex. */
@@ -107,7 +109,7 @@ export interface TenantStore {
   /** An export that can be asked for again at `now`. */
   findExport(
     tenant: string,
-    manifestSha256: string,
+    etag: string,
     now: number,
   ): Promise<(ExportRow & { readonly contents: string }) | null>;
   /** Oldest first, a page at a time. */

@@ -3,7 +3,7 @@ import { defaultEngine } from './ed25519/engines.ts';
 import { type Ed25519Engine, signatureFault, verifyEd25519 } from './ed25519/profile.ts';
 import { fromBase64url, toBase64url } from './encoding/base64url.ts';
 import { TallyError } from './errors.ts';
-import { sha256Hex } from './hash.ts';
+import { type Sha256, sha256Hex } from './hash.ts';
 import { canonicalBytes, canonicalize } from './json/canonical.ts';
 import { copyJson } from './json/copy.ts';
 import type { JsonObject, JsonValue } from './json/types.ts';
@@ -68,6 +68,8 @@ export interface VerifyOptions {
   /** Witnesses that must have cosigned the anchor's checkpoint: the verifier's own choice, never the service's. */
   readonly witnessPolicy?: WitnessPolicy | undefined;
   readonly engine?: Ed25519Engine | undefined;
+  /** Hashes the nodes on the anchor's path; in JavaScript when absent. */
+  readonly sha256?: Sha256 | undefined;
 }
 
 /** The verdict. `valid`: the receipt is intact and contradicts no known issuer. Trust is a verdict of its own. */
@@ -148,9 +150,7 @@ async function evaluate(family: Family, document: JsonObject, options: VerifyOpt
   const key = resolveKey(claims, trust);
   const contents = family.signed(document);
   const signed = canonicalBytes(contents);
-  const { now, transaction } = options;
-  const { issuedAt } = claims;
-  const facts = { now, issuedAt, transaction, anchors: trust.anchors, engine };
+  const facts = { ...options, issuedAt: claims.issuedAt, anchors: trust.anchors, engine };
   // An engine may verify several signatures at once.
   const [signature, anchor] = await Promise.all([
     signatureCheck(signed, claims.signature, key.publicKey, engine),

@@ -62,6 +62,11 @@ export interface AnchorLog {
   leaf(index: number): Promise<Leaf>;
   /** Tells whether a leaf is pending or under a final root, with its proof. */
   resolve(leaf: Leaf): Promise<AnchorResult>;
+  /**
+   * The results of those hashes, 32 bytes each, that are among the first `size` leaves and under a final root; null of the others. In
+   * their order.
+   */
+  anchored(hashes: readonly Uint8Array[], size: number): Promise<(AnchoredResult | null)[]>;
   /** A C2SP tlog-proof of the leaf in the newest checkpoint that holds it. @throws anchor_not_found until one does */
   tlogProof(leaf: Leaf): Promise<string>;
   /** Hex roots and consistency path between two tree sizes. @throws merkle_range */

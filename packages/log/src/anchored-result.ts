@@ -16,6 +16,8 @@ import { asFinal, type FinalPosting, FinalPostings } from './final-postings.ts';
 import type { Leaf, LogStore, TreeHead } from './log-store.ts';
 import type { TreeReader } from './tree-reader.ts';
 
+type LeafPlace = Pick<Leaf, 'index' | 'hash'>;
+
 /** Number of proofs that are made before the event loop gets its turn. */
 const TURN_PROOFS = 64;
 
@@ -71,6 +73,17 @@ export class Results {
     return results;
   }
 
+  /** The results of those leaves that are among the first `size` and under a final root; null of the others. In their order. */
+  async anchored(leaves: readonly LeafPlace[], size: number): Promise<(AnchoredResult | null)[]> {
+    const results: (AnchoredResult | null)[] = [];
+    for (const leaf of leaves) {
+      const found = leaf.index < size ? await this.#postings.of(leaf.index) : null;
+      results.push(found === null ? null : await this.#anchored(leaf, found.posting, found.note));
+      if (results.length % TURN_PROOFS === 0) await setImmediate();
+    }
+    return results;
+  }
+
   async #newestFinal(): Promise<number> {
     let size = 0;
     for await (const posting of this.#store.listPostings()) {
@@ -81,7 +94,7 @@ export class Results {
     return size;
   }
 
-  async #anchored(leaf: Leaf, posting: FinalPosting, checkpoint: string): Promise<AnchoredResult> {
+  async #anchored(leaf: LeafPlace, posting: FinalPosting, checkpoint: string): Promise<AnchoredResult> {
     const path = await provenPath(this.#tree, leaf, posting);
     const { blockHeight, txHash } = posting.place;
     return {
@@ -100,7 +113,7 @@ export class Results {
 }
 
 /** Makes the inclusion path of a leaf, and checks it before it is returned. @throws log_corrupted */
-export async function provenPath(tree: TreeReader, leaf: Leaf, head: TreeHead): Promise<Uint8Array[]> {
+export async function provenPath(tree: TreeReader, leaf: LeafPlace, head: TreeHead): Promise<Uint8Array[]> {
   const path = await tree.inclusionProof(leaf.index, head.size);
   const claim = {
     index: leaf.index,

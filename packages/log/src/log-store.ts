@@ -167,8 +167,8 @@ export interface LogStore {
   /** Accepts hashes and gives each new one a leaf. @throws unavailable also when too many hashes wait */
   accept(request: AcceptRequest): Promise<AcceptOutcome>;
   findLeaf(hash: Uint8Array): Promise<Leaf | null>;
-  /** Whether each of the hashes, 32 bytes each, has a leaf: in their order. Reads a page at a time. */
-  haveLeaves(hashes: readonly Uint8Array[]): Promise<boolean[]>;
+  /** The index of the leaf of each of the hashes, 32 bytes each, null where it has none: in their order. Reads a page at a time. */
+  indexesOf(hashes: readonly Uint8Array[]): Promise<(number | null)[]>;
   getLeaf(index: number): Promise<Leaf | null>;
   /** The hashes of the leaves [from, to), 32 bytes each, concatenated; fewer where the log ends before `to`. */
   readLeaves(from: number, to: number): Promise<Uint8Array>;

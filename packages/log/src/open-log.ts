@@ -172,6 +172,13 @@ export function anchorLog(options: AnchorLogOptions, origin: string, parts: LogP
     },
     leaf: leafAt,
     resolve: (leaf) => results.of(leaf, clock()),
+    async anchored(hashes, size) {
+      const indexes = await store.indexesOf(hashes);
+      return results.anchored(
+        hashes.map((hash, position) => ({ hash, index: indexes[position] ?? Number.POSITIVE_INFINITY })),
+        size,
+      );
+    },
     async tlogProof(leaf) {
       const { index } = leaf;
       const checkpoint = await store.newestCheckpoint();

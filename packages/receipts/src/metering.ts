@@ -31,7 +31,7 @@ interface EvidenceContext {
 export function evidenceSources({ store, trust }: Omit<EvidenceContext, 'clock'>): Required<EvidenceSources> {
   return {
     trustFor: (receipt) => trust.forReceipt(receipt),
-    areLogged: (hashes) => store.log.haveLeaves(hashes),
+    areLogged: async (hashes) => (await store.log.indexesOf(hashes)).map((index) => index !== null),
   };
 }
 

@@ -1,4 +1,12 @@
-import { CompactRange, leafHash, sha256Hex, toHex, utf8, verifyBundle } from '@tallystick/core';
+import {
+  CompactRange,
+  type JsonObject,
+  leafHash,
+  sha256Hex,
+  toHex,
+  utf8,
+  verifyBundle,
+} from '@tallystick/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sweepRooms } from '../../receipts/src/evidence/sweep.ts';
 import { purgeExpired } from '../../receipts/src/retention.ts';
@@ -29,6 +37,10 @@ const emit = async (input: string, profile = 'standard'): Promise<string> =>
 
 const verdictOf = (bytes: Uint8Array) => verifyBundle(inMemory(bytes), { now: service.clock() + 2000 });
 
+/** The id of the receipt of the first export in a list. */
+const receiptIdIn = (list: JsonObject): string =>
+  (list['exports'] as unknown as readonly { receipt_id: string }[])[0]?.receipt_id ?? '';
+
 /** The verdict on the bundle of what was issued before a time, in milliseconds. */
 async function verdictUntil(end: number) {
   const to = new Date(end).toISOString().replace(/\.\d+Z/, 'Z');
@@ -40,11 +52,7 @@ describe.each(DATABASES)('the evidence room on %s', (database) => {
     await start(database);
     for (const profile of ['standard', 'nano', 'pq']) await emit(`one of ${profile}`, profile);
     const { status, headers, bytes } = await evidenceOf(service, tenant);
-    expect([status, headers.get('content-type'), headers.get('content-length')]).toEqual([
-      200,
-      'application/zip',
-      String(bytes.length),
-    ]);
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/zip']);
     const verdict = await verdictOf(bytes);
     const { root } = verdict.manifest.trust;
     expect(verdict).toMatchObject({
@@ -55,7 +63,8 @@ describe.each(DATABASES)('the evidence room on %s', (database) => {
       trusted: false,
       purged: 0,
     });
-    expect(headers.get('etag')).toBe(`"${verdict.manifestSha256}"`);
+    const { json } = await service.get(`/tenants/${tenant.id}/evidence/exports`, tenant.headers);
+    expect(json.exports).toMatchObject([{ manifest_sha256: verdict.manifestSha256, bytes: bytes.length }]);
     expect(verdict.manifest).toMatchObject({ tenant: tenant.id, retention_days: 365 });
     const known = await verifyBundle(inMemory(bytes), { now: service.clock() + 2000, roots: [root] });
     expect(known.trusted).toBe(true);
@@ -199,6 +208,7 @@ describe('an export', () => {
     const etag = whole.headers.get('etag') ?? '';
     await emit('one that came later');
     const size = whole.bytes.length;
+    const { json } = await service.get(`/tenants/${tenant.id}/evidence/exports`, tenant.headers);
     for (const from of [0, 1, 29, 5000, Math.floor(size / 2), size - 300, size - 1]) {
       const rest = await evidenceOf(service, tenant, { more: { range: `bytes=${from}-`, 'if-range': etag } });
       expect([rest.status, rest.headers.get('content-range')]).toEqual([
@@ -206,7 +216,8 @@ describe('an export', () => {
         `bytes ${from}-${size - 1}/${size}`,
       ]);
       expect(Buffer.compare(rest.bytes, whole.bytes.subarray(from)), `from ${from}`).toBe(0);
-      expect(rest.headers.get('x-receipt-id')).toBe(whole.headers.get('x-receipt-id'));
+      expect(rest.headers.get('x-receipt-id')).toBe(receiptIdIn(json));
+      expect(rest.headers.get('content-length')).toBe(String(size - from));
     }
     const middle = await evidenceOf(service, tenant, {
       more: { range: 'bytes=100-50000', 'if-range': etag },
@@ -270,6 +281,54 @@ describe('an export', () => {
     expect(Math.max(...chunks)).toBeLessThan(600_000);
   });
 
+  it('is sent before the room is read, and is made to its end for a caller that leaves and comes back', async () => {
+    await start();
+    for (let i = 0; i < 30; i++) await emit(`${i}`);
+    const { tenants } = service.services.store;
+    const room = tenants.room.bind(tenants);
+    const mayRead = Promise.withResolvers<void>();
+    vi.spyOn(tenants, 'room').mockImplementationOnce(async (...of) => {
+      await mayRead.promise;
+      return room(...of);
+    });
+    const path = `/tenants/${tenant.id}/evidence`;
+    const response = await service.app.request(path, { headers: tenant.headers });
+    const reader = response.body?.getReader();
+    const seen: Uint8Array[] = [];
+    while (!Buffer.concat(seen).includes('trust/trust.json'))
+      seen.push((await reader?.read())?.value ?? new Uint8Array());
+    await reader?.cancel();
+    mayRead.resolve();
+    const got = Buffer.concat(seen);
+    const rest = await evidenceOf(service, tenant, {
+      more: { range: `bytes=${got.length}-`, 'if-range': response.headers.get('etag') ?? '' },
+    });
+    expect(rest.status).toBe(206);
+    expect((await verdictOf(Buffer.concat([got, rest.bytes]))).receipts).toBe(30);
+    const { json } = await service.get(`${path}/exports`, tenant.headers);
+    expect(json.exports).toHaveLength(1);
+  });
+
+  it('breaks off where receipts leave the room before they are read', async () => {
+    await start();
+    for (let i = 0; i < 3; i++) await emit(`${i}`, 'nano');
+    service.clock.advance(30 * DAY - 20_000);
+    await service.restart();
+    await emit('stays');
+    const { tenants } = service.services.store;
+    const room = tenants.room.bind(tenants);
+    vi.spyOn(tenants, 'room').mockImplementationOnce(async (...of) => {
+      service.clock.advance(60_000);
+      await purgeExpired(service.services.store, service.clock());
+      return room(...of);
+    });
+    const path = `/tenants/${tenant.id}/evidence`;
+    const response = await service.app.request(path, { headers: tenant.headers });
+    await expect(response.arrayBuffer()).rejects.toThrow('left the room');
+    expect((await service.get(`${path}/exports`, tenant.headers)).json.exports).toEqual([]);
+    expect((await verdictOf((await evidenceOf(service, tenant)).bytes)).receipts).toBe(1);
+  });
+
   it('is of a period, and its manifest alone is the same document', async () => {
     await start();
     const first = receiptIdOf(await emit('the first day'));
@@ -281,15 +340,15 @@ describe('an export', () => {
       ...tenant.headers,
       accept: 'application/json',
     });
-    const digest = sha256Hex(utf8(json.text));
-    expect(json.headers.get('etag')).toBe(`"${digest}-json"`);
+    const etag = /^"([0-9a-f]{32})-json"$/.exec(json.headers.get('etag') ?? '')?.[1];
     const { status, bytes } = await evidenceOf(service, tenant, {
       query,
-      more: { range: 'bytes=0-', 'if-range': `"${digest}"` },
+      more: { range: 'bytes=0-', 'if-range': `"${etag}"` },
     });
     expect(status).toBe(206);
     const verdict = await verdictOf(bytes);
     expect(verdict.manifest).toEqual(json.json);
+    expect(verdict.manifestSha256).toBe(sha256Hex(utf8(json.text)));
     const text = Buffer.from(bytes).toString('latin1');
     expect([text.includes(first), text.includes(second)]).toEqual([true, false]);
     for (const [wrong, field] of [
@@ -321,13 +380,13 @@ describe('an export', () => {
 
   it('is receipted, in the room and in a list', async () => {
     await start();
-    const { headers, bytes } = await evidenceOf(service, tenant);
+    const { bytes } = await evidenceOf(service, tenant);
     const { manifestSha256 } = await verdictOf(bytes);
-    const id = headers.get('x-receipt-id') ?? '';
+    const { json } = await service.get(`/tenants/${tenant.id}/evidence/exports`, tenant.headers);
+    expect(json.exports).toMatchObject([{ manifest_sha256: manifestSha256, receipts: 0 }]);
+    const id = receiptIdIn(json);
     const receipt = await service.get(`/v1/receipt/${id}`, tenant.headers);
     expect(receipt.json).toMatchObject({ purpose: 'evidence export', subject: { sha256: manifestSha256 } });
-    const { json } = await service.get(`/tenants/${tenant.id}/evidence/exports`, tenant.headers);
-    expect(json.exports).toMatchObject([{ receipt_id: id, manifest_sha256: manifestSha256, receipts: 0 }]);
     const next = await evidenceOf(service, tenant);
     expect((await verdictOf(next.bytes)).receipts).toBe(1);
     expect(Buffer.from(next.bytes).includes(`"receipt_id":"${id}","receipts":0`)).toBe(true);

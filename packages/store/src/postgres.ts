@@ -13,7 +13,7 @@ import { run } from './database-work.ts';
 import type { Dialect } from './dialect.ts';
 import { backupPostgres } from './postgres-backup.ts';
 import { publicError, sqlState, startError } from './postgres-errors.ts';
-import { postgresLeafPositions } from './postgres-leaf-positions.ts';
+import { postgresLeafIndexes } from './postgres-leaf-indexes.ts';
 import { POSTGRES_LIMITS, type PostgresLimits } from './postgres-limits.ts';
 import { migratePostgres } from './postgres-migrations.ts';
 import { PostgresPool } from './postgres-pool.ts';
@@ -152,7 +152,7 @@ async function openDatabase(pool: PostgresPool, url: string, limits: PostgresLim
     ...sharedStatements(compiler, DIALECT),
     read,
     transaction: (work, durability = 'durable') => inTransaction(pool, begin(limits, durability), work),
-    positionsOfLeaves: postgresLeafPositions(compiler),
+    indexesOfLeaves: postgresLeafIndexes(compiler),
     *lockDocuments() {
       yield* run(lock, {});
     },

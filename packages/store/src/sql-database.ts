@@ -63,8 +63,8 @@ export interface SqlDatabase extends SharedStatements {
    * @param work begins the work; called again where the database rolled everything back in favour of another transaction
    */
   transaction<T>(work: () => Work<T>, durability?: Durability): Promise<T>;
-  /** The positions, from 0, of those hashes that have a leaf, in any order. Every hash must be 32 bytes. One statement. */
-  positionsOfLeaves(hashes: readonly Uint8Array[]): Work<number[]>;
+  /** Of those hashes that have a leaf the position, from 0, and the leaf's index, in any order. Every hash must be 32 bytes. One statement. */
+  indexesOfLeaves(hashes: readonly Uint8Array[]): Work<{ position: number; index: number }[]>;
   /** Keeps others from writing documents until the transaction ends. */
   lockDocuments(): Work<void>;
   isRowFault(error: unknown): boolean;

@@ -80,12 +80,12 @@ export class SqlLogStore implements LogStore {
     return this.#first(this.#queries.leafByHash, { hash });
   }
 
-  async haveLeaves(hashes: readonly Uint8Array[]): Promise<boolean[]> {
-    const found = hashes.map(() => false);
+  async indexesOf(hashes: readonly Uint8Array[]): Promise<(number | null)[]> {
+    const found: (number | null)[] = hashes.map(() => null);
     for (let start = 0; start < hashes.length; start += HASH_PAGE) {
       const page = hashes.slice(start, start + HASH_PAGE);
-      const positions = await this.#database.read(this.#database.positionsOfLeaves(page));
-      for (const position of positions) found[start + position] = true;
+      const leaves = await this.#database.read(this.#database.indexesOfLeaves(page));
+      for (const { position, index } of leaves) found[start + position] = index;
     }
     return found;
   }

@@ -117,10 +117,10 @@ export class SqlTenantStore implements TenantStore {
 
   async findExport(
     tenant: string,
-    manifestSha256: string,
+    etag: string,
     now: number,
   ): Promise<(ExportRow & { readonly contents: string }) | null> {
-    const values = { tenant, manifestSha256, now };
+    const values = { tenant, etag, now };
     const [row] = await this.#database.read(all(this.#queries.heldRoomExport, values));
     return row === undefined || row.contents === null ? null : { ...row, contents: row.contents };
   }

@@ -12,7 +12,7 @@ import type { Schema } from './schema.ts';
 import { type SqlDatabase, sharedStatements } from './sql-database.ts';
 import { SqlStore } from './sql-store.ts';
 import { SqliteFlush } from './sqlite-flush.ts';
-import { sqliteLeafPositions } from './sqlite-leaf-positions.ts';
+import { sqliteLeafIndexes } from './sqlite-leaf-indexes.ts';
 import { sqliteRows } from './sqlite-rows.ts';
 import { BUSY, BUSY_MS, resultCode, SqliteSession } from './sqlite-session.ts';
 import type { Store, StoreObserver } from './store.ts';
@@ -132,7 +132,7 @@ async function openDatabase(connection: DatabaseSync, file: string): Promise<Sql
     read: (work) => session.read(() => session.perform(work)).catch(rethrown),
     transaction: (work, durability) =>
       session.transaction(() => session.perform(work()), durability).catch(rethrown),
-    positionsOfLeaves: sqliteLeafPositions(compiler),
+    indexesOfLeaves: sqliteLeafIndexes(compiler),
     // Nothing to do: the transaction holds the only write lock there is.
     *lockDocuments() {},
     isRowFault,

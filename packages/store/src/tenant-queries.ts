@@ -128,6 +128,7 @@ function exportQueries(db: Compiler) {
     .selectFrom('room_exports')
     .select([
       'tenant',
+      'etag',
       'created_at as createdAt',
       'receipt_id as receiptId',
       'manifest_sha256 as manifestSha256',
@@ -142,6 +143,7 @@ function exportQueries(db: Compiler) {
     insertRoomExport: statement((v: ExportRow & { contents: string }) =>
       db.insertInto('room_exports').values({
         tenant: v.tenant,
+        etag: v.etag,
         created_at: v.createdAt,
         receipt_id: v.receiptId,
         manifest_sha256: v.manifestSha256,
@@ -153,11 +155,11 @@ function exportQueries(db: Compiler) {
         contents: v.contents,
       }),
     ),
-    heldRoomExport: statement((v: { tenant: string; manifestSha256: string; now: number }) =>
+    heldRoomExport: statement((v: { tenant: string; etag: string; now: number }) =>
       exports
         .select('contents')
         .where('tenant', '=', v.tenant)
-        .where('manifest_sha256', '=', v.manifestSha256)
+        .where('etag', '=', v.etag)
         .where('resumable_until', '>', v.now)
         .where('contents', 'is not', null)
         .limit(sql.lit(1)),

@@ -109,13 +109,11 @@ export function logLeavesSuite(name: string, createDatabase: CreateDatabase): vo
           times(count, (i) => `in ${i}`),
         );
         const asked = times(2 * count, (i) => hash(i % 2 === 0 ? `in ${i / 2}` : `out ${i}`));
-        expect(await store.log.haveLeaves(asked)).toEqual(times(2 * count, (i) => i % 2 === 0));
-        expect(await store.log.haveLeaves([hash('in 1'), hash('in 1'), hash('x')])).toEqual([
-          true,
-          true,
-          false,
-        ]);
-        expect(await store.log.haveLeaves([])).toEqual([]);
+        expect(await store.log.indexesOf(asked)).toEqual(
+          times(2 * count, (i) => (i % 2 === 0 ? i / 2 : null)),
+        );
+        expect(await store.log.indexesOf([hash('in 1'), hash('in 1'), hash('x')])).toEqual([1, 1, null]);
+        expect(await store.log.indexesOf([])).toEqual([]);
       });
 
       it('are none when any part of the write fails', async () => {

@@ -419,7 +419,7 @@ describe('an evidence bundle', () => {
       keyIn(tenant.headers),
     ]);
     await expectShown(page, '.exports a.row');
-    await page.click('text=The receipt of this export');
+    await page.click('.exports a.row');
     await judged(page);
     expect(await stateOf(page)).toBe('pass');
   });

@@ -1,5 +1,6 @@
 import { defaultEngine } from '../ed25519/engines.ts';
 import type { Ed25519Engine } from '../ed25519/profile.ts';
+import type { Sha256 } from '../hash.ts';
 import { canonicalBytes } from '../json/canonical.ts';
 import type { JsonObject } from '../json/types.ts';
 import type { GivenReceipt } from '../streams/verify-stream.ts';
@@ -38,6 +39,7 @@ interface ReceiptVerification {
   readonly now: number;
   readonly engine: Ed25519Engine | undefined;
   readonly witnessPolicy: WitnessPolicy | undefined;
+  readonly sha256: Sha256 | undefined;
   /** Hex SHA-256. */
   readonly digest: (bytes: Uint8Array) => string;
   /** Called with the number of receipts verified so far, and awaited. */
@@ -222,7 +224,7 @@ export class ReceiptsCheck {
 
   /** Verifies the receipt that a line belongs to, with the anchor in that line. */
   async #judge(line: Uint8Array, index: number, path: string): Promise<Judged> {
-    const { trust, now, digest } = this.#verification;
+    const { trust, now, sha256, digest } = this.#verification;
     const { receipt_id, receipt_sha256, anchor = null } = readObject(line, path, 'anchor_unmatched');
     const read = this.#read[index];
     if (read === undefined || read.id !== receipt_id) {
@@ -240,6 +242,7 @@ export class ReceiptsCheck {
       engine: this.#engine,
       anchor,
       witnessPolicy: this.#policy,
+      sha256,
     });
     if (verdict.valid) return { document, sha256: receipt_sha256, isAnchored: anchor !== null, verdict };
     const { name, detail } = verdict.checks.find(({ ok }) => ok === false) ?? { name: '', detail: '' };

@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 const NOW = { now: AT + 1000 };
 const signed = async (made: readonly Made[], change?: Change, issuer = own): Promise<Uint8Array> =>
-  zipOf([await manifestOf(issuer, made, change), ...made]);
+  zipOf([...made, await manifestOf(issuer, made, change)]);
 
 async function reasonOf(bytes: Uint8Array): Promise<EvidenceReason | 'none'> {
   try {
@@ -67,6 +67,10 @@ describe('a bundle', () => {
     expect(
       (await verifyBundle(sourceOf(good), { ...NOW, roots: [`sha256:${'0'.repeat(64)}`] })).trusted,
     ).toBe(false);
+  });
+
+  it('verifies with its manifest first, as in the first bundles', async () => {
+    expect((await verifyBundle(sourceOf(zipOf([await manifest(), ...files])), NOW)).receipts).toBe(4);
   });
 
   it('verifies long after its trust bundle has expired', async () => {
@@ -266,7 +270,11 @@ const CASES: readonly (readonly [
     () => patched('README.md', 'local', 30, 0x52, 0x45, 0x41, 0x44, 0x5f),
   ],
   ['another size before the bytes', 'zip_header', () => patched('README.md', 'local', 22, 1)],
-  ['the manifest not first', 'manifest_missing', async () => zipOf([...files, await manifest()])],
+  [
+    'the manifest between others',
+    'manifest_missing',
+    async () => zipOf([...without('README.md'), await manifest(), named('README.md')]),
+  ],
   ['no manifest', 'manifest_missing', () => zipOf(files)],
   [
     'a manifest of 65 MB',

@@ -83,7 +83,9 @@ const MAX_FILE = 64 * 1_048_576;
 export async function verifyBundle(source: ByteSource, options: BundleOptions): Promise<BundleVerdict> {
   const places = await readZip(source);
   const files = new FileReader(source, options);
-  const manifestBytes = await files.read(places[0], EVIDENCE_PATHS.manifest);
+  // It was the first file in the first bundles.
+  const manifestPlace = [places.at(-1), places[0]].find((place) => place?.path === EVIDENCE_PATHS.manifest);
+  const manifestBytes = await files.read(manifestPlace, EVIDENCE_PATHS.manifest);
   const unread = readObject(manifestBytes, EVIDENCE_PATHS.manifest, 'manifest_malformed');
   if (!equalBytes(manifestBytes, canonicalBytes(unread))) {
     throw new EvidenceFault(
@@ -107,8 +109,9 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
       'The manifest names a trust bundle other than the enclosed one.',
     );
   }
-  await checkFiles(files, places.slice(1), manifest.files);
-  const counts = await checkContents(files, places, { manifest, trust, documentTrust, options });
+  const others = places.filter((place) => place !== manifestPlace);
+  await checkFiles(files, others, manifest.files);
+  const counts = await checkContents(files, others, { manifest, trust, documentTrust, options });
   return {
     ...counts,
     manifest,
@@ -139,7 +142,7 @@ class FileReader {
   async read(place: ZipPlace | undefined, path: string): Promise<Uint8Array> {
     const isManifest = path === EVIDENCE_PATHS.manifest;
     if (place?.path !== path) {
-      const where = isManifest ? 'does not begin with' : 'lacks';
+      const where = isManifest ? 'does not end with' : 'lacks';
       throw new EvidenceFault(
         isManifest ? 'manifest_missing' : 'file_missing',
         `The bundle ${where} ${path}.`,
@@ -150,9 +153,9 @@ class FileReader {
       const message = `${path} is larger than any file in a bundle may be.`;
       throw new EvidenceFault(isManifest ? 'manifest_size' : 'file_size', message, path);
     }
-    const end = place.start + place.size;
-    const bytes = await this.#source.read(place.start, end);
-    this.#done = end;
+    const bytes = await this.#source.read(place.start, place.start + place.size);
+    // A few files are read more than once.
+    this.#done = Math.min(this.#done + place.size, this.#source.size);
     await this.report(this.#receipts);
     if (crc32(bytes) === place.crc32) return bytes;
     throw new EvidenceFault('file_crc', `${path} does not match its checksum in the archive.`, path);
@@ -236,20 +239,21 @@ async function checkContents(
   places: readonly ZipPlace[],
   { manifest, trust, documentTrust, options }: Contents,
 ): Promise<PartCounts & Pick<BundleVerdict, 'completeness'>> {
-  const { now, engine, witnessPolicy } = options;
-  const stream = new StreamCheck(manifest, documentTrust, options.sha256);
+  const { now, engine, witnessPolicy, sha256 } = options;
+  const stream = new StreamCheck(manifest, documentTrust, sha256);
   const report = (receipts: number): Promise<void> => files.report(receipts);
   const receipts = new ReceiptsCheck(manifest, {
     trust,
     now,
     engine,
     witnessPolicy,
+    sha256,
     digest: files.digest,
     report,
   });
   let records = 0;
   for (const [index, file] of manifest.files.entries()) {
-    const bytes = await files.read(places[index + 1], file.path);
+    const bytes = await files.read(places[index], file.path);
     if (files.digest(bytes) !== file.sha256) {
       throw new EvidenceFault(
         'file_changed',

@@ -2,7 +2,7 @@ import type { Ed25519Engine } from '../ed25519/profile.ts';
 import { equalBytes, utf8 } from '../encoding/bytes.ts';
 import { fromHex, toHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
-import { sha256 } from '../hash.ts';
+import { type Sha256, sha256 } from '../hash.ts';
 import { verifyInclusion } from '../merkle/inclusion.ts';
 import { orNull } from '../or-null.ts';
 import { type Check, CLOCK_SKEW, check, failed, unchecked } from '../receipts/family.ts';
@@ -36,10 +36,12 @@ export interface AnchorFacts {
   /** Time of issue that the receipt states, in Unix seconds. */
   readonly issuedAt: number;
   /** Transaction on the chain; null if the chain has none, undefined if the chain was not asked. */
-  readonly transaction: AnchorTransaction | null | undefined;
+  readonly transaction?: AnchorTransaction | null | undefined;
   /** The logs that the verifier knows, each with the account that posts its roots. */
   readonly anchors: readonly AnchorAuthority[];
   readonly engine: Ed25519Engine;
+  /** Hashes the nodes of the path; in JavaScript when absent. */
+  readonly sha256?: Sha256 | undefined;
 }
 
 export interface AnchorVerdict {
@@ -60,7 +62,7 @@ export async function checkAnchor(result: AnchoredResult, facts: AnchorFacts): P
   const noted = notedHead(result);
   const posted = postedHead(transaction);
   const size = result.tree_size ?? noted?.size ?? posted?.size;
-  const inclusion = inclusionCheck(result, facts.anchoredHash, size);
+  const inclusion = inclusionCheck(result, facts, size);
   const onChain = transactionCheck(result, facts, noted, posted);
   return {
     checks: [inclusion, await checkpointCheck(result, facts, noted), onChain],
@@ -80,19 +82,26 @@ function postedHead(transaction: AnchorTransaction | null | undefined): PostedHe
     : null;
 }
 
-function inclusionCheck(result: AnchoredResult, hash: Uint8Array, size: number | undefined): Check {
+function inclusionCheck(
+  result: AnchoredResult,
+  { anchoredHash, sha256: hash }: Pick<AnchorFacts, 'anchoredHash' | 'sha256'>,
+  size: number | undefined,
+): Check {
   const name = 'anchor';
   if (size === undefined) {
     return unchecked(name, 'It does not say how many leaves the root covers; its transaction does.');
   }
   const index = leafIndexOf(result);
-  const included = verifyInclusion({
-    index,
-    size,
-    leafHash: leafOf(hash),
-    path: result.merkle_path.map(hashIn),
-    root: hashIn(result.merkle_root),
-  });
+  const included = verifyInclusion(
+    {
+      index,
+      size,
+      leafHash: leafOf(anchoredHash),
+      path: result.merkle_path.map(hashIn),
+      root: hashIn(result.merkle_root),
+    },
+    hash,
+  );
   return check(
     name,
     included,

@@ -1,7 +1,7 @@
 import type { RoomPlace } from '@tallystick/callers';
 import { EVIDENCE_PATHS, type EvidenceFile, localHeader, secondsOf, toHex, utf8 } from '@tallystick/core';
 import { nodeSha256 } from '@tallystick/kit';
-import { type ExportServices, filesOf, fixedBytes, type RoomExport } from './export.ts';
+import { type BegunExport, type ExportServices, filesOf, fixedBytes, type RoomExport } from './export.ts';
 import { type RoomView, readPart } from './parts.ts';
 import { type HashRange, hashLines } from './room-stream.ts';
 
@@ -12,6 +12,24 @@ export function streamBundle(
   { from, to }: { readonly from: number; readonly to: number },
 ): ReadableStream<Uint8Array> {
   const bytes = bundleBytes(services, made, { from, to });
+  return streamOf(bytes, async () => void (await bytes.return()));
+}
+
+/**
+ * Streams the bundle of an export that is made meanwhile.
+ * @param left called with the rest when the caller leaves before the end
+ */
+export function streamExport(
+  { bytes }: BegunExport,
+  left: (rest: BegunExport['bytes']) => void,
+): ReadableStream<Uint8Array> {
+  return streamOf(bytes, async () => left(bytes));
+}
+
+function streamOf(
+  bytes: AsyncIterator<Uint8Array, unknown, undefined>,
+  cancel: () => Promise<void>,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -19,9 +37,7 @@ export function streamBundle(
         if (done === true) controller.close();
         else controller.enqueue(value);
       },
-      async cancel() {
-        await bytes.return();
-      },
+      cancel,
     },
     { highWaterMark: 0 },
   );
@@ -46,7 +62,8 @@ async function* bundleBytes(
     const header = within(localHeader(place), place.offset);
     if (header.length > 0) yield header;
     if (place.start >= to) return;
-    const bytes = within(index === 0 ? utf8(contents.manifest) : await files.read(index - 1), place.start);
+    const isManifest = index === manifest.files.length;
+    const bytes = within(isManifest ? utf8(contents.manifest) : await files.read(index), place.start);
     if (bytes.length > 0) yield bytes;
   }
   const rest = within(layout.directory, layout.directoryAt);

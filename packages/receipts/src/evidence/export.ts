@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
@@ -13,6 +14,7 @@ import {
   fromBase64url,
   hashesPath,
   layoutZip,
+  localHeader,
   type PurgeRecord,
   partPaths,
   rootFingerprint,
@@ -35,7 +37,7 @@ import { type RoomPart, type RoomView, readPart } from './parts.ts';
 import { README } from './readme.ts';
 import { type RequestedPeriod, ROOM_DAYS, roomWindow } from './room.ts';
 import { type HashRange, hashLines, newestHead, type RoomStream, streamOf } from './room-stream.ts';
-import { placeOf, sweepRoom } from './sweep.ts';
+import { departed, placeOf, sweepRoom } from './sweep.ts';
 
 /** Services that exports need. */
 export interface ExportServices extends Pick<TermsContext, 'clock' | 'config' | 'unstored'> {
@@ -62,7 +64,7 @@ export interface RoomExport {
 export interface ExportContents {
   /** JCS text. */
   readonly manifest: string;
-  /** CRC-32 of the manifest and of each file in it, in the same order. */
+  /** CRC-32 of each file in the manifest, in the same order, and of the manifest. */
   readonly checksums: readonly number[];
   /** Texts by path of the files that hold no receipts; null for a file that ships with the service. */
   readonly texts: Readonly<Record<string, string | null>>;
@@ -77,17 +79,47 @@ const RESUMABLE = 86_400;
 /** Milliseconds after the end of a second until everything that other processes issued in it has been stored. */
 const SETTLE_MS = 250;
 
+/** An export that is made while its bytes are read. */
+export interface BegunExport {
+  /** By which it can be found again once it is made. */
+  readonly etag: string;
+  /** The bytes of the bundle in their order, each read once; returns what writes them again. Holds one part at a time. */
+  readonly bytes: AsyncGenerator<Uint8Array, RoomExport, undefined>;
+}
+
 /**
- * Signs the manifest of a tenant's room and issues a receipt for it. Reads every receipt of the period once, part by part.
+ * Begins an export of a tenant's room. Its manifest, which is signed at the end and comes last, and the receipt for it are made when the bytes
+ * before them have been read.
  * @throws trust_unavailable, anchor_unavailable, unavailable
  */
-export async function makeExport(
+export async function beginExport(
   services: ExportServices,
   tenant: string,
   requested: RequestedPeriod,
-): Promise<RoomExport> {
-  const { store, issuer, log, clock } = services;
+): Promise<BegunExport> {
   const published = trustNow(services);
+  // Asked here, so that a log that is not available refuses the request instead of breaking off the answer.
+  await services.log.status();
+  const etag = randomBytes(16).toString('hex');
+  return { etag, bytes: exportBytes(services, { tenant, requested, published, etag }) };
+}
+
+interface Begun {
+  readonly tenant: string;
+  readonly requested: RequestedPeriod;
+  readonly published: PublishedTrust;
+  readonly etag: string;
+}
+
+async function* exportBytes(
+  services: ExportServices,
+  { tenant, requested, published, etag }: Begun,
+): BegunExport['bytes'] {
+  const { store, issuer, log, clock } = services;
+  const written = new WrittenFiles();
+  // They need nothing of the room, for whose second the rest waits.
+  for (const path of Object.keys(SAME_IN_ALL))
+    yield* written.add(path, fixedBytes({ texts: SAME_IN_ALL }, path));
   const newest = await newestHead(services, tenant, requested);
   const asOf = await endOfSecond(services, tenant, requested);
   const window = roomWindow(requested, asOf);
@@ -96,35 +128,111 @@ export async function makeExport(
   const view: RoomView = { store, log, tenant, window, anchoredSize };
   const purges = await purgeLines(services, tenant);
   const stream = await streamOf(services, { newest, window });
-  const texts = await fixedTexts(services, { tenant, published, purges, stream });
-  const listed = await listFiles(view, texts, stream);
+  const own = await ownTexts(services, { tenant, published, purges, stream });
+  for (const [path, text] of Object.entries(own)) yield* written.add(path, utf8(text));
+  const room = yield* roomFiles(view, written, asOf + RESUMABLE);
+  for (let number = 1, range = stream?.range; range !== undefined; number++) {
+    const bytes = await hashLines(store.streams, range, number);
+    if (bytes.length === 0) range = undefined;
+    else yield* written.add(hashesPath(number), bytes);
+  }
+  await requireWhole(services, view, { asOf, leaving: room.leaving });
   const { version, root } = published.bundle;
   const manifest = await signManifest(
     {
       tenant,
       period: { from: formatTimestamp(window.from * 1000), to: formatTimestamp(window.to * 1000) },
       retention_days: ROOM_DAYS,
-      ...listed.counts,
+      ...room.counts,
       trust: { version, root: rootFingerprint(fromBase64url(root.public_key, 32)) },
       log: { origin, tree_size: treeSize, anchored_size: anchoredSize },
       purged: purges.map(summaryOf),
-      files: listed.files,
+      files: written.files,
     },
     { did: issuer.did, issuedAt: clock() },
     issuer.signer('bundle'),
   );
-  const checksums = [crc32(utf8(manifest)), ...listed.checksums];
   const contents = {
     manifest,
-    checksums,
-    texts,
+    checksums: [...written.checksums, crc32(utf8(manifest))],
+    texts: { ...SAME_IN_ALL, ...own },
     window,
     anchoredSize,
     ...(stream !== null && { stream: stream.range }),
   };
   const layout = layoutOf(contents);
-  const row = await receiptExport(services, { tenant, contents, layout, expiresAt: listed.expiresAt });
+  const expiresAt = Math.min(...room.leaving);
+  const row = await receiptExport(services, { tenant, etag, contents, layout, expiresAt });
+  yield* written.add(EVIDENCE_PATHS.manifest, utf8(manifest));
+  yield layout.directory;
   return { row, contents, layout, manifest: read(manifest) };
+}
+
+/** Writes files one after the other as the archive has them, and notes what the manifest says of them. */
+class WrittenFiles {
+  readonly files: EvidenceFile[] = [];
+  readonly checksums: number[] = [];
+
+  *add(
+    path: string,
+    bytes: Uint8Array,
+    more: Partial<EvidenceFile> = {},
+  ): Generator<Uint8Array, void, undefined> {
+    const size = bytes.length;
+    const checksum = crc32(bytes);
+    this.files.push({ path, size, sha256: toHex(nodeSha256(bytes)), ...more });
+    this.checksums.push(checksum);
+    yield localHeader({ path, size, crc32: checksum });
+    if (size > 0) yield bytes;
+  }
+}
+
+interface WrittenRoom {
+  readonly counts: { readonly receipts: number; readonly anchored: number; readonly metering: number };
+  /** Unix seconds at which those of the receipts leave the room that do so before a time. */
+  readonly leaving: readonly number[];
+}
+
+/** Writes the files of the room's receipts. @param soon Unix seconds before which it is noted that receipts leave the room */
+async function* roomFiles(
+  view: RoomView,
+  written: WrittenFiles,
+  soon: number,
+): AsyncGenerator<Uint8Array, WrittenRoom, undefined> {
+  const counts = { receipts: 0, anchored: 0, metering: 0 };
+  const leaving: number[] = [];
+  let part = await readPart(view, null);
+  for (let number = 1; part !== null; number++) {
+    const { first, last, count } = part;
+    const [receipts, ...others] = filesOf(part, number);
+    if (receipts !== undefined)
+      yield* written.add(...receipts, { receipts: count, first: placeOf(first), last: placeOf(last) });
+    for (const [path, bytes] of others) yield* written.add(path, bytes);
+    counts.receipts += count;
+    counts.anchored += part.anchored;
+    counts.metering += part.metering;
+    leaving.push(...part.leaving.filter((at) => at < soon));
+    part = await readPart(view, last);
+  }
+  return { counts, leaving };
+}
+
+/**
+ * A caller may read slowly, and receipts that leave the room meanwhile may be gone before their part is read.
+ * @throws where that is so, or can't be known any more: the caller needs a new export
+ */
+async function requireWhole(
+  { store, clock }: Pick<ExportServices, 'store' | 'clock'>,
+  { tenant, window }: RoomView,
+  { asOf, leaving }: { readonly asOf: number; readonly leaving: readonly number[] },
+): Promise<void> {
+  const now = Math.floor(clock() / 1000);
+  if (now >= asOf + RESUMABLE) throw new Error('The export took longer than a day.');
+  let left = 0;
+  for await (const { issuedAt } of departed(store, tenant, { since: asOf, asOf: now }))
+    if (issuedAt >= window.from && issuedAt < window.to) left += 1;
+  if (left > leaving.filter((at) => at <= now).length)
+    throw new Error('Receipts left the room before they were read.');
 }
 
 /** The second (Unix) that ends the period at the latest. For a period that reaches up to now, it waits until the period's receipts are stored. */
@@ -143,13 +251,13 @@ async function endOfSecond(
   return Math.min(next, Math.floor(clock() / 1000));
 }
 
-/** Finds an earlier export, to write it again; null if there is none with this manifest any more. */
+/** Finds an earlier export, to write it again; null if there is none any more, or it is not made yet. */
 export async function findExport(
   { store, clock }: Pick<ExportServices, 'store' | 'clock'>,
   tenant: string,
-  manifestSha256: string,
+  etag: string,
 ): Promise<RoomExport | null> {
-  const found = await store.tenants.findExport(tenant, manifestSha256, Math.floor(clock() / 1000));
+  const found = await store.tenants.findExport(tenant, etag, Math.floor(clock() / 1000));
   if (found === null) return null;
   const { contents: text, ...row } = found;
   const contents = JSON.parse(text) as ExportContents;
@@ -158,9 +266,8 @@ export async function findExport(
     const fixed = contents.texts[path];
     return fixed !== null || toHex(nodeSha256(shipped(path))) === sha256;
   });
-  // A newer release has other pages or reads the room in another way: then the bundle would be another one.
-  const same = sameFiles && 'firstOf' in contents.window;
-  return same ? { row, contents, manifest, layout: layoutOf(contents) } : null;
+  // A newer release has other pages: then the bundle would be another one.
+  return sameFiles ? { row, contents, manifest, layout: layoutOf(contents) } : null;
 }
 
 function read(manifest: string): EvidenceManifest {
@@ -170,7 +277,7 @@ function read(manifest: string): EvidenceManifest {
 function layoutOf({ manifest, checksums }: ExportContents): ZipLayout {
   const own = { path: EVIDENCE_PATHS.manifest, size: Buffer.byteLength(manifest) };
   return layoutZip(
-    [own, ...read(manifest).files].map(({ path, size }, index) => ({
+    [...read(manifest).files, own].map(({ path, size }, index) => ({
       path,
       size,
       crc32: checksums[index] ?? 0,
@@ -198,8 +305,15 @@ function summaryOf(record: string) {
   return { sequence, purged_at, count, first, last, ids_root };
 }
 
-/** The files that are not receipts, in the order of the archive. */
-async function fixedTexts(
+/** The files that are the same in all bundles of a release, in the order of the archive; null for one that ships with the service. */
+const SAME_IN_ALL: ExportContents['texts'] = {
+  [EVIDENCE_PATHS.readme]: README,
+  [EVIDENCE_PATHS.page]: null,
+  [EVIDENCE_PATHS.verifier]: null,
+};
+
+/** The other files that hold no receipts, in the order of the archive. */
+async function ownTexts(
   { store, issuer, log }: ExportServices,
   of: {
     readonly tenant: string;
@@ -207,15 +321,12 @@ async function fixedTexts(
     readonly purges: readonly string[];
     readonly stream: RoomStream | null;
   },
-): Promise<Record<string, string | null>> {
+): Promise<Record<string, string>> {
   const exports: string[] = [];
   for await (const row of store.tenants.listExports(of.tenant))
     exports.push(canonicalize(exportListing(row)));
   const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
   return {
-    [EVIDENCE_PATHS.readme]: README,
-    [EVIDENCE_PATHS.page]: null,
-    [EVIDENCE_PATHS.verifier]: null,
     [EVIDENCE_PATHS.trust]: of.published.text,
     [EVIDENCE_PATHS.issuer]: canonicalize(copyJson(issuer.keyring.document)),
     [EVIDENCE_PATHS.checkpoint]: (await log.checkpoint()) ?? '',
@@ -263,50 +374,6 @@ function shipped(path: string): Uint8Array {
   return page;
 }
 
-interface Listed {
-  readonly files: readonly EvidenceFile[];
-  readonly checksums: readonly number[];
-  readonly counts: { readonly receipts: number; readonly anchored: number; readonly metering: number };
-  /** Unix seconds at which the first of the receipts will be deleted. */
-  readonly expiresAt: number;
-}
-
-async function listFiles(
-  view: RoomView,
-  texts: ExportContents['texts'],
-  stream: RoomStream | null,
-): Promise<Listed> {
-  const files: EvidenceFile[] = [];
-  const checksums: number[] = [];
-  const counts = { receipts: 0, anchored: 0, metering: 0 };
-  const add = (path: string, bytes: Uint8Array, more: Partial<EvidenceFile> = {}): void => {
-    files.push({ path, size: bytes.length, sha256: toHex(nodeSha256(bytes)), ...more });
-    checksums.push(crc32(bytes));
-  };
-  for (const path of Object.keys(texts)) add(path, fixedBytes({ texts }, path));
-  let expiresAt = Number.POSITIVE_INFINITY;
-  let part = await readPart(view, null);
-  for (let number = 1; part !== null; number++) {
-    const { first, last, count } = part;
-    expiresAt = Math.min(expiresAt, part.expiresAt);
-    const [receipts, ...others] = filesOf(part, number);
-    if (receipts !== undefined) {
-      add(...receipts, { receipts: count, first: placeOf(first), last: placeOf(last) });
-    }
-    for (const [path, bytes] of others) add(path, bytes);
-    counts.receipts += count;
-    counts.anchored += part.anchored;
-    counts.metering += part.metering;
-    part = await readPart(view, last);
-  }
-  for (let number = 1, range = stream?.range; range !== undefined; number++) {
-    const bytes = await hashLines(view.store.streams, range, number);
-    if (bytes.length === 0) range = undefined;
-    else add(hashesPath(number), bytes);
-  }
-  return { files, checksums, counts, expiresAt };
-}
-
 /** The files of a part in the order of the archive. */
 export function filesOf(part: RoomPart, number: number): (readonly [path: string, bytes: Uint8Array])[] {
   const paths = partPaths(number);
@@ -319,13 +386,15 @@ async function receiptExport(
   services: ExportServices,
   made: {
     readonly tenant: string;
+    readonly etag: string;
     readonly contents: ExportContents;
     readonly layout: ZipLayout;
+    /** Unix seconds at which the first of the receipts leaves the room. */
     readonly expiresAt: number;
   },
 ): Promise<ExportRow> {
   const { config, store, clock } = services;
-  const { tenant, contents, layout, expiresAt } = made;
+  const { tenant, etag, contents, layout, expiresAt } = made;
   const manifestSha256 = toHex(nodeSha256(utf8(contents.manifest)));
   const requested = {
     payload_sha256: manifestSha256,
@@ -348,6 +417,7 @@ async function receiptExport(
   const createdAt = Math.floor(clock() / 1000);
   const row: ExportRow = {
     tenant,
+    etag,
     createdAt,
     receiptId,
     manifestSha256,

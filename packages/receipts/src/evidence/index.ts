@@ -1,3 +1,3 @@
-export { streamBundle } from './bundle-stream.ts';
-export { exportListing, findExport, makeExport, type RoomExport } from './export.ts';
+export { streamBundle, streamExport } from './bundle-stream.ts';
+export { type BegunExport, beginExport, exportListing, findExport, type RoomExport } from './export.ts';
 export { refuseEmptyPeriod } from './room.ts';

@@ -1,21 +1,23 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RoomPlace, RoomReceipt, RoomWindow, TenantStore } from '@tallystick/callers';
 import {
-  anchoredHash,
+  canonicalBytes,
   canonicalize,
-  fromHex,
+  familyOf,
   type JsonObject,
   type JsonValue,
   meteringDigest,
-  TallyError,
+  toHex,
 } from '@tallystick/core';
-import type { AnchorLog, AnchorResult } from '@tallystick/log';
+import { nodeSha256 } from '@tallystick/kit';
+import type { AnchorLog } from '@tallystick/log';
 import type { StreamStore } from '../streams/stream-store.ts';
+import { DAY, ROOM_DAYS } from './room.ts';
 
 /** The data that parts are read from, at one point in time. */
 export interface RoomView {
   readonly store: { readonly tenants: TenantStore; readonly streams: StreamStore };
-  readonly log: Pick<AnchorLog, 'find' | 'resolve'>;
+  readonly log: Pick<AnchorLog, 'anchored'>;
   readonly tenant: string;
   readonly window: RoomWindow;
   /** Leaves from this index on count as not anchored, even if they were anchored since. */
@@ -29,8 +31,8 @@ export interface RoomPart {
   readonly count: number;
   readonly anchored: number;
   readonly metering: number;
-  /** Unix seconds at which the first of them will be deleted. */
-  readonly expiresAt: number;
+  /** Unix seconds at which each of them leaves the room. */
+  readonly leaving: readonly number[];
   readonly receiptLines: Uint8Array;
   readonly anchorLines: Uint8Array;
   /** Empty if the part holds no metering receipt. */
@@ -50,16 +52,20 @@ export async function readPart(view: RoomView, after: RoomPlace | null): Promise
   const anchors: Uint8Array[] = [];
   const metering: string[] = [];
   let anchored = 0;
-  for (const [index, { id, body }] of receipts.entries()) {
-    const document = JSON.parse(body) as JsonObject;
-    const receipt_sha256 = anchoredHash(document);
-    const anchor = (await anchorOf(view, fromHex(receipt_sha256, 32))) as JsonValue;
-    if (anchor !== null) anchored += 1;
+  for (let from = 0; from < receipts.length; from += PAGE) {
+    const page = receipts.slice(from, from + PAGE);
+    const documents = page.map(({ body }) => JSON.parse(body) as JsonObject);
+    const hashes = documents.map(anchoredHashOf);
+    const found = await view.log.anchored(hashes, view.anchoredSize);
+    const anchorLines = page.map(({ id: receipt_id }, index) => {
+      const anchor = (found[index] ?? null) as JsonValue;
+      return canonicalize({ receipt_id, receipt_sha256: toHex(hashes[index] ?? NONE), anchor });
+    });
     // Kept as bytes, since many texts made of many pieces take much more memory.
-    anchors.push(lines([canonicalize({ receipt_id: id, receipt_sha256, anchor })]));
-    const digest = meteringDigest(document);
-    if (digest !== null) metering.push(digest);
-    if (index % PAGE === PAGE - 1) await setImmediate();
+    anchors.push(lines(anchorLines));
+    anchored += found.filter((anchor) => anchor !== null).length;
+    metering.push(...documents.map(meteringDigest).filter((digest) => digest !== null));
+    await setImmediate();
   }
   return {
     first,
@@ -67,7 +73,7 @@ export async function readPart(view: RoomView, after: RoomPlace | null): Promise
     count: receipts.length,
     anchored,
     metering: metering.length,
-    expiresAt: Math.min(...receipts.map(({ expiresAt }) => expiresAt)),
+    leaving: receipts.map(({ issuedAt, expiresAt }) => Math.min(expiresAt, issuedAt + ROOM_DAYS * DAY)),
     receiptLines: lines(receipts.map(({ body }) => body)),
     anchorLines: Buffer.concat(anchors),
     meteringLines: lines(metering),
@@ -92,16 +98,12 @@ async function readReceipts(
   }
 }
 
-async function anchorOf({ log, anchoredSize }: RoomView, hash: Uint8Array): Promise<AnchorResult | null> {
-  try {
-    const leaf = await log.find(hash);
-    if (leaf.index >= anchoredSize) return null;
-    const result = await log.resolve(leaf);
-    return 'merkle_root' in result ? result : null;
-  } catch (error) {
-    if (error instanceof TallyError && error.code === 'anchor_not_found') return null;
-    throw error;
-  }
+const NONE = new Uint8Array();
+
+function anchoredHashOf(receipt: JsonObject): Uint8Array {
+  const family = familyOf(receipt);
+  if (family === null) throw new Error('A receipt in the room is of no known family.');
+  return nodeSha256(canonicalBytes(family.anchored(receipt)));
 }
 
 function lines(texts: readonly string[]): Uint8Array {

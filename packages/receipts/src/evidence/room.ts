@@ -3,7 +3,8 @@ import { formatTimestamp, KEPT, TallyError } from '@tallystick/core';
 
 /** Days for which a receipt stays in the evidence room, unless its profile's retention ends sooner (specification 4.1). */
 export const ROOM_DAYS = 365;
-const DAY = 86_400;
+/** Seconds of a day. */
+export const DAY = 86_400;
 
 /** Period that a caller requests, in Unix seconds; half-open. */
 export interface RequestedPeriod {

@@ -12,7 +12,7 @@ import {
 } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
 import { nodeSha256 } from '@tallystick/kit';
-import { departures } from './room.ts';
+import { DAY, departures } from './room.ts';
 
 interface Sweeping {
   readonly store: { readonly tenants: TenantStore };
@@ -22,7 +22,6 @@ interface Sweeping {
 
 const PAGE = 500;
 const ATTEMPTS = 5;
-const DAY = 86_400;
 /** Days for which a bundle is listed among the exports: as long as a receipt is in the room. */
 const EXPORT_DAYS = 365;
 
@@ -76,7 +75,7 @@ interface Departed {
 
 /** The receipts that left since the last sweep: first the profiles that stay longest, within them in the order of the room. */
 async function countDeparted(
-  { tenants }: { readonly tenants: TenantStore },
+  store: Sweeping['store'],
   { id: tenant, sweptTo }: TenantRow,
   asOf: number,
 ): Promise<Departed | null> {
@@ -84,19 +83,11 @@ async function countDeparted(
   const profiles: Record<string, number> = {};
   let first: RoomPlace | null = null;
   let last: RoomPlace | null = null;
-  for (const window of departures(sweptTo, asOf)) {
-    for (let after: RoomPlace | null = null; ; ) {
-      const page: DepartedReceipt[] = await tenants.departed(tenant, window, after, PAGE);
-      for (const receipt of page) {
-        range.append(leafHash(utf8(receipt.id), nodeSha256));
-        profiles[receipt.profile] = (profiles[receipt.profile] ?? 0) + 1;
-        first ??= receipt;
-        last = receipt;
-      }
-      after = page.at(-1) ?? null;
-      if (page.length < PAGE) break;
-      await setImmediate();
-    }
+  for await (const receipt of departed(store, tenant, { since: sweptTo, asOf })) {
+    range.append(leafHash(utf8(receipt.id), nodeSha256));
+    profiles[receipt.profile] = (profiles[receipt.profile] ?? 0) + 1;
+    first ??= receipt;
+    last = receipt;
   }
   if (first === null || last === null) return null;
   return {
@@ -106,6 +97,23 @@ async function countDeparted(
     last: placeOf(last),
     ids_root: toHex(range.root()),
   };
+}
+
+/** The receipts that left a room between two times, in Unix seconds: first the profiles that stay longest, within them in the order of the room. */
+export async function* departed(
+  { tenants }: Sweeping['store'],
+  tenant: string,
+  { since, asOf }: { readonly since: number; readonly asOf: number },
+): AsyncGenerator<DepartedReceipt, void, undefined> {
+  for (const window of departures(since, asOf)) {
+    for (let after: RoomPlace | null = null; ; ) {
+      const page: DepartedReceipt[] = await tenants.departed(tenant, window, after, PAGE);
+      yield* page;
+      after = page.at(-1) ?? null;
+      if (page.length < PAGE) break;
+      await setImmediate();
+    }
+  }
 }
 
 /** A position in the room, as documents state it. */

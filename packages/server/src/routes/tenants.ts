@@ -8,7 +8,7 @@ import {
 } from '@tallystick/callers';
 import { type JsonValue, parseTimestamp, TallyError } from '@tallystick/core';
 import { type EmitRequest, issueTo, type RequestedPeriod, refuseUncarried } from '@tallystick/receipts';
-import type { RoomExport } from '@tallystick/receipts/evidence';
+import type { BegunExport, RoomExport } from '@tallystick/receipts/evidence';
 import { type Answer, json, text } from '../http/answer.ts';
 import { byteRange } from '../http/byte-range.ts';
 import { header } from '../http/context.ts';
@@ -26,7 +26,7 @@ import { profileReceiptSchema } from './receipt-shapes.ts';
 import { EMIT_ERRORS, emitBody, emitting, profileOf, profileQuery } from './receipts.ts';
 import { count, hexDigest, receiptIdText, timestamp } from './shapes.ts';
 
-type Needs = MintNeeds & Pick<Services, 'trust' | 'mutex'>;
+type Needs = MintNeeds & Pick<Services, 'trust' | 'mutex' | 'logger'>;
 
 const GROUP = 'Tenants';
 /** New exports of one tenant in a UTC day: each reads the whole evidence room. */
@@ -113,7 +113,7 @@ function evidence(services: Needs): Endpoint {
     group: GROUP,
     summary: 'Export a tenant’s evidence room',
     description:
-      'Streams `bundle.zip`: a signed manifest, the receipts of the period with their anchors, the keys and the trust bundle of that time, records of the receipts that have left the room, and the verifier (spec/evidence.md). With `Accept: application/json` only the signed manifest is returned. A receipt stays in the room for 365 days, or for as long as its profile is kept. For a day, an interrupted export can be resumed with `Range: bytes=<n>-` and `If-Range: <ETag>`. Each export gets a receipt; 100 exports may be started per UTC day. HEAD makes none.',
+      'Streams `bundle.zip`: a signed manifest, the receipts of the period with their anchors, the keys and the trust bundle of that time, records of the receipts that have left the room, and the verifier (spec/evidence.md). The bundle is made while it is sent, so its size is not known before, and the manifest comes last. With `Accept: application/json` only the signed manifest is returned. A receipt stays in the room for 365 days, or for as long as its profile is kept. For a day, an interrupted export can be resumed with `Range: bytes=<n>-` and `If-Range: <ETag>`: the service goes on making it when its caller is gone. Each export gets a receipt once it is made; 100 exports may be started per UTC day. HEAD makes none.',
     availability: 'live',
     headers: {
       ...TENANT_HEADERS,
@@ -133,8 +133,9 @@ function evidence(services: Needs): Endpoint {
         contentType: 'application/zip',
         otherwise: { 'application/json': manifestSchema },
         headers: {
-          ETag: 'The SHA-256 of the manifest.',
-          'X-Receipt-Id': 'The id of the receipt of the export, which covers the manifest’s hash.',
+          ETag: 'The name of the export, to resume it by.',
+          'X-Receipt-Id':
+            'The id of the receipt of the export, which covers the manifest’s hash; absent from a bundle that is made while it is sent: then `GET /tenants/{id}/evidence/exports` has it.',
         },
       },
       206: {
@@ -156,61 +157,84 @@ function evidence(services: Needs): Endpoint {
     async handle(call) {
       const { tenant } = call.admitted;
       const requestedPeriod = periodOf(call.query);
-      const { findExport, makeExport, refuseEmptyPeriod } = await import('@tallystick/receipts/evidence');
-      const earlier = earlierManifest(call);
-      const found = earlier === null ? null : await findExport(services, tenant, earlier);
-      const made =
-        found ??
-        (await mutex(`evidence ${tenant}`, async () => {
-          refuseEmptyPeriod(requestedPeriod, Math.floor(clock() / 1000));
-          await consumeDaily(quota, tenant, call, clock());
-          return makeExport(services, tenant, requestedPeriod);
-        }));
-      const headers = {
-        'cache-control': 'private, no-store',
-        'x-receipt-id': made.row.receiptId,
-        vary: 'Accept, Authorization',
-      };
-      if (/\bapplication\/json\b/.test(header(call.c, 'accept') ?? '')) {
-        const etag = `"${made.row.manifestSha256}-json"`;
-        return text(made.contents.manifest, 'application/json', { headers: { ...headers, etag } });
-      }
-      return bundleAnswer(services, call, { made, isResumed: found !== null, headers });
+      const { findExport, beginExport, refuseEmptyPeriod } = await import('@tallystick/receipts/evidence');
+      const etag = earlierExport(call);
+      const asksManifest = /\bapplication\/json\b/.test(header(call.c, 'accept') ?? '');
+      // One that its caller left is made to its end in its turn, so it may be found after waiting.
+      const begun = await mutex(`evidence ${tenant}`, async () => {
+        const earlier = etag === null ? null : await findExport(services, tenant, etag);
+        if (earlier !== null) return { earlier };
+        refuseEmptyPeriod(requestedPeriod, Math.floor(clock() / 1000));
+        await consumeDaily(quota, tenant, call, clock());
+        const started = await beginExport(services, tenant, requestedPeriod);
+        return asksManifest ? { earlier: await madeOf(started.bytes) } : { started };
+      });
+      if (begun.earlier === undefined) return newBundle(services, tenant, begun.started);
+      return asksManifest ? manifestAnswer(begun.earlier) : bundleAgain(services, call, begun.earlier);
     },
   });
 }
 
-/** The manifest's hash in an `If-Range` with a `Range`; null where no export is continued. */
-function earlierManifest({ c }: Pick<Exchange, 'c'>): string | null {
-  if (header(c, 'range') === undefined) return null;
-  return /^"([0-9a-f]{64})"$/.exec(header(c, 'if-range') ?? '')?.[1] ?? null;
+const EXPORT_HEADERS = { 'cache-control': 'private, no-store', vary: 'Accept, Authorization' };
+
+/** Makes an export to its end, for nobody to read. */
+async function madeOf(bytes: BegunExport['bytes']): Promise<RoomExport> {
+  for (;;) {
+    const { done, value } = await bytes.next();
+    if (done === true) return value;
+  }
 }
 
-async function bundleAnswer(
-  services: Needs,
-  exchange: Exchange,
-  options: {
-    readonly made: RoomExport;
-    readonly isResumed: boolean;
-    readonly headers: Readonly<Record<string, string>>;
-  },
-): Promise<Answer> {
-  const { made, isResumed } = options;
-  const { bytes: size, manifestSha256, tenant } = made.row;
+function manifestAnswer({ row, contents }: RoomExport): Answer {
+  return text(contents.manifest, 'application/json', {
+    headers: { ...EXPORT_HEADERS, 'x-receipt-id': row.receiptId, etag: `"${row.etag}-json"` },
+  });
+}
+
+/** The bundle of a new export, which is made while it is sent. */
+async function newBundle({ mutex, logger }: Needs, tenant: string, begun: BegunExport): Promise<Answer> {
+  const { streamExport } = await import('@tallystick/receipts/evidence');
+  const finish = (rest: BegunExport['bytes']): void =>
+    void mutex(`evidence ${tenant}`, () => madeOf(rest)).catch((err: unknown) => {
+      logger.warn({ tenant, err }, 'an export that its caller left was not made to its end');
+    });
+  return {
+    status: 200,
+    body: streamExport(begun, finish),
+    contentType: 'application/zip',
+    headers: bundleHeaders(tenant, begun.etag),
+  };
+}
+
+function bundleHeaders(tenant: string, etag: string | null): Record<string, string> {
+  return {
+    ...EXPORT_HEADERS,
+    etag: `"${etag}"`,
+    'accept-ranges': 'bytes',
+    'content-disposition': `attachment; filename="evidence-${tenant}.zip"`,
+  };
+}
+
+/** The name of the export in an `If-Range` with a `Range`; null where no export is continued. */
+function earlierExport({ c }: Pick<Exchange, 'c'>): string | null {
+  if (header(c, 'range') === undefined) return null;
+  return /^"([0-9a-f]{32})"$/.exec(header(c, 'if-range') ?? '')?.[1] ?? null;
+}
+
+/** The rest of the bundle of an earlier export, or all of it. */
+async function bundleAgain(services: Needs, exchange: Exchange, made: RoomExport): Promise<Answer> {
+  const { bytes: size, tenant, etag, receiptId } = made.row;
   const { streamBundle } = await import('@tallystick/receipts/evidence');
-  // A range of a new export would have bytes whose beginning the caller has not seen.
-  const range = isResumed ? byteRange(header(exchange.c, 'range'), size, exchange) : null;
+  const range = byteRange(header(exchange.c, 'range'), size, exchange);
   const { from, to } = range ?? { from: 0, to: size };
   return {
     status: range === null ? 200 : 206,
     body: streamBundle(services, made, { from, to }),
     contentType: 'application/zip',
     headers: {
-      ...options.headers,
-      etag: `"${manifestSha256}"`,
-      'accept-ranges': 'bytes',
+      ...bundleHeaders(tenant, etag),
+      'x-receipt-id': receiptId,
       'content-length': String(to - from),
-      'content-disposition': `attachment; filename="evidence-${tenant}.zip"`,
       ...(range === null ? {} : { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
     },
   };

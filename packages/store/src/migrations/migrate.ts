@@ -39,6 +39,7 @@ import { payoutsOfAccounts } from './0036-payouts-of-accounts.ts';
 import { payoutsOfKinds } from './0037-payouts-of-kinds.ts';
 import { payoutNonces } from './0038-payout-nonces.ts';
 import { ordersWaiting } from './0039-orders-waiting.ts';
+import { exportEtags } from './0040-export-etags.ts';
 import type { AddedIndex, ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. New ones are only ever appended. */
@@ -80,6 +81,7 @@ const migrations: readonly Migration[] = [
   payoutsOfKinds,
   payoutNonces,
   ordersWaiting,
+  exportEtags,
 ];
 
 /** The first version whose row names the release that applied it. */

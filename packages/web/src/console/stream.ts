@@ -5,11 +5,8 @@ import { saveBlob } from './save.ts';
 /** How far a file has come. */
 export interface Streamed {
   readonly bytes: number;
-  /** Null until the service answers, and for a file whose length it does not know before its end. */
-  readonly size: number | null;
   /** Since the service answered; null until then. */
   readonly milliseconds: number | null;
-  readonly receiptId: string | null;
   /** The file, once it is whole and saved. */
   readonly file: File | null;
 }
@@ -51,18 +48,12 @@ export async function stream(
   report: (state: Streamed) => void,
 ): Promise<void> {
   const started = Date.now();
-  let state: Streamed = { bytes: 0, size: null, milliseconds: null, receiptId: null, file: null };
+  let state: Streamed = { bytes: 0, milliseconds: null, file: null };
   report(state);
   const response = await apiStream(path, request);
   const { headers } = response;
-  const length = headers.get('content-length');
   const answered = Date.now();
-  state = {
-    ...state,
-    size: length === null ? null : Number(length),
-    milliseconds: 0,
-    receiptId: headers.get('x-receipt-id'),
-  };
+  state = { ...state, milliseconds: 0 };
   report(state);
   let reported = started;
   const counted = new TransformStream<Uint8Array, Uint8Array>({

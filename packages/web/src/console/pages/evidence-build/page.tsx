@@ -132,45 +132,26 @@ function Build(): JSX.Element {
       </form>
       {problem !== null && <Problem of={problem} />}
       {state !== null && <Progress of={state} />}
-      {TENANT.test(tenant) && <Exports tenant={tenant} key={`${tenant} ${state?.receiptId}`} />}
+      {TENANT.test(tenant) && <Exports tenant={tenant} key={`${tenant} ${(state?.file ?? null) === null}`} />}
     </>
   );
 }
 
-function Progress({ of }: { readonly of: Streamed }): JSX.Element {
-  const { bytes, size, file, receiptId, milliseconds } = of;
-  const rate = rateText(bytes, milliseconds);
+function Progress({ of: { bytes, file, milliseconds } }: { readonly of: Streamed }): JSX.Element {
   return (
     <section class="panel progress" aria-label="The bundle">
-      {size === null ? (
-        <>
-          <p role="status">
-            The service reads the room once before the first byte: a large one takes a while.
-          </p>
-          <progress aria-label="Waiting for the bundle" />
-        </>
+      <p role="status">
+        {file === null
+          ? `${bytesText(bytes)} received${rateText(bytes, milliseconds)}. The service makes the bundle while it sends it.`
+          : `Saved as ${file.name}: ${bytesText(file.size)}.`}
+      </p>
+      {file === null ? (
+        <progress aria-label="Receiving the bundle" />
       ) : (
-        <>
-          <p role="status">
-            {file === null
-              ? `Receiving: ${Math.floor((100 * bytes) / size)} %`
-              : `Saved as ${file.name}: ${bytesText(size)}.`}
-          </p>
-          <progress max={size} value={bytes} aria-label="Received" />
-          {file === null && (
-            <p class="fine">
-              {bytesText(bytes)} of {bytesText(size)}
-              {rate}
-            </p>
-          )}
-        </>
-      )}
-      {file !== null && (
         <div class="tools">
           <button type="button" class="primary" onClick={() => handOver(file)}>
             Open it in the verifier
           </button>
-          {receiptId !== null && <a href={`/receipts#${receiptId}`}>The receipt of this export</a>}
         </div>
       )}
     </section>
@@ -186,7 +167,7 @@ interface Export {
   readonly bytes: number;
 }
 
-/** The exports so far, the newest first. */
+/** The exports so far, the newest first, each with its receipt. */
 function Exports({ tenant }: { readonly tenant: string }): JSX.Element | null {
   const { value, problem, reload } = useLoad(tenant, (signal) =>
     api<{ exports: readonly Export[] }>(`/tenants/${tenant}/evidence/exports`, { signal }),
