@@ -8,11 +8,15 @@ import type { ListedReceipt, ReceiptListStore, ScannedReceipt } from './receipt-
 
 /** Name of the document that says until when every receipt is listed. */
 const DOCUMENT = 'receipt-list';
+/** Name of the document that says, by kind, up to which receipt they were looked through, until all were once. */
+const REACHED = 'receipt-list-reached';
 /** Seconds by which a receipt may be stored later than its id says: as long as a stream may take, amply. */
 const LATE = 7_200;
 /** Seconds for which the row of a stored receipt may still wait in a queue. */
 const PENDING = 30;
 const SCANNED = 500;
+/** Pages of receipts after which it is noted how far they were looked through: a database may have more of them than a process lives. */
+const PAGES_NOTED = 200;
 /** Rows of one transaction: with SQLite nothing else runs meanwhile. */
 const WRITTEN = 200;
 /** The first parts of receipt ids; those of one kind sort by time. */
@@ -109,9 +113,13 @@ export class ReceiptListing {
     const document = await store.getDocument(DOCUMENT);
     const done = document === null ? null : (JSON.parse(document.body) as { until: number }).until;
     const now = Math.floor(this.#clock() / 1_000);
+    const reached = done === null ? await reachedIn(store) : null;
     for (const kind of KINDS) {
-      const from = done === null ? '' : String(done - LATE);
-      await this.#completeKind(store, { after: `r_${kind}_${from}`, before: `r_${kind}_${now + 1}` });
+      const from = done ?? reached?.secondOf(kind) ?? null;
+      const after = `r_${kind}_${from === null ? '' : from - LATE}`;
+      await this.#completeKind(store, { after, before: `r_${kind}_${now + 1}` }, (last) =>
+        reached?.note(kind, last),
+      );
       if (this.#closed) return false;
     }
     const body = JSON.stringify({ until: now - PENDING });
@@ -120,14 +128,20 @@ export class ReceiptListing {
     return true;
   }
 
-  async #completeKind(store: ListingStore, range: { after: string; before: string }): Promise<void> {
+  /** @param note is told now and then up to which receipt all were looked at */
+  async #completeKind(
+    store: ListingStore,
+    range: { after: string; before: string },
+    note: (last: string) => Promise<void> | undefined,
+  ): Promise<void> {
     let { after } = range;
-    for (;;) {
+    for (let page = 1; ; page++) {
       const scanned = await store.receiptList.scan({ after, before: range.before, limit: SCANNED });
       await this.#write(scanned.filter(isUnlisted).map((receipt) => ({ receipt, charged: null })));
       const last = scanned.at(-1);
       if (last === undefined || scanned.length < SCANNED || this.#closed) return;
       after = last.id;
+      if (page % PAGES_NOTED === 0) await note(after);
     }
   }
 
@@ -142,6 +156,26 @@ export class ReceiptListing {
     await store.receiptList.put(rows);
     await setImmediate();
   }
+}
+
+/** How far receipts were looked through by processes that did not come to their end. */
+async function reachedIn(store: ListingStore) {
+  const document = await store.getDocument(REACHED);
+  const last: Record<string, string> = document === null ? {} : JSON.parse(document.body);
+  let version = document?.version ?? 0;
+  return {
+    /** Unix seconds of the last receipt of a kind; null where none was looked at. */
+    secondOf(kind: string): number | null {
+      const seconds = /_(\d+)_[^_]*$/.exec(last[kind] ?? '')?.[1];
+      return seconds === undefined ? null : Number(seconds);
+    },
+    async note(kind: string, id: string): Promise<void> {
+      last[kind] = id;
+      version += 1;
+      // Where another process does the same meanwhile, its document stays.
+      await store.replaceDocument(REACHED, version, JSON.stringify(last));
+    },
+  };
 }
 
 const isUnlisted = (receipt: ScannedReceipt): receipt is OwnedReceipt =>
