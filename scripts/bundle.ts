@@ -49,6 +49,7 @@ async function makeBundle(): Promise<void> {
     entryPoints: {
       main: 'packages/cli/src/main.ts',
       worker: 'packages/inference/src/compression/worker.ts',
+      'judge-worker': 'packages/cli/src/evidence/judge-worker.ts',
       'devnet-guard': 'packages/chain/src/devnet-guard.ts',
     },
     outdir: fileURLToPath(new URL(folder, bundles)),

@@ -13,11 +13,18 @@ export function witnessPolicyOption(command: Command): Command {
 
 /** Reads the policy in a file, and remarks on keys in it that never count. @throws UsageError */
 export async function readWitnessPolicy(path: string | undefined): Promise<WitnessPolicy | undefined> {
-  if (path === undefined) return undefined;
+  return path === undefined ? undefined : (await readPolicyFile(path)).policy;
+}
+
+/** As `readWitnessPolicy`, with the bytes of the file. */
+export async function readPolicyFile(
+  path: string,
+): Promise<{ readonly bytes: Uint8Array; readonly policy: WitnessPolicy }> {
+  const bytes = await readBytes(path);
   try {
-    const policy = parseWitnessPolicy(await readBytes(path));
+    const policy = parseWitnessPolicy(bytes);
     for (const finding of policy.findings) remark(`${nameOf(path)}: ${finding}`);
-    return policy;
+    return { bytes, policy };
   } catch (error) {
     if (!(error instanceof TallyError)) throw error;
     throw new UsageError(`${nameOf(path)}: ${error.message}`, { code: error.code, cause: error });

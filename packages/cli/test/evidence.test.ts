@@ -7,6 +7,7 @@ import {
   correcting,
   envelopeAt,
   goodFiles,
+  type Made,
   makeIssuer,
   manifestOf,
   partOf,
@@ -41,6 +42,10 @@ const post = (path: string, body: string): Promise<Response> =>
     headers: { ...bearer(), 'content-type': 'application/json' },
     body,
   });
+
+/** A file of a part with the numbers of another one. */
+const renumbered = (part: readonly Made[], number: number): Made[] =>
+  part.map((file) => ({ ...file, path: file.path.replace(/\d{6}/, String(number).padStart(6, '0')) }));
 
 const hex = (digit: string): string => digit.repeat(64);
 const BILL = {
@@ -171,6 +176,39 @@ describe('tally evidence verify', () => {
     expect(stdout.match(/\n✗ r_env_\S+ corrects nothing: r_env_\S+ names another correction/g)).toHaveLength(
       2,
     );
+  });
+
+  test('finds in many parts what it finds in one, and names the first of two faults', async () => {
+    const issuer = await makeIssuer();
+    const second = AT / 1000 - 90_000;
+    const receipts = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => envelopeAt(issuer.receipt, second + index, `${index}`)),
+    );
+    const [first = '', other = ''] = receipts;
+    receipts.push(await envelopeAt(issuer.receipt, second + 24, 'f', correcting(first, other)));
+    const partsOf = (texts: readonly string[]): Made[][] =>
+      [1, 2, 3, 4, 5].map((number) => partOf(number, texts.slice(5 * number - 5, 5 * number)));
+    const parts = partsOf(receipts);
+    const counts = { receipts: 25, metering: 0 };
+    const ask = async (made: readonly Made[][]): Promise<Record<string, unknown>> => {
+      const files = [...(await goodFiles(issuer)).slice(0, 3), ...made.flat()];
+      const manifest = await manifestOf(issuer, files, (facts) => ({ ...facts, ...counts }));
+      writeFileSync(at('parts.zip'), zipOf([...files, manifest]));
+      const { stdout } = await tally(['evidence', 'verify', at('parts.zip'), '--json'], { env: later });
+      return JSON.parse(stdout);
+    };
+    expect(await ask(parts)).toMatchObject({ intact: true, ...counts, superseded: 1, untrusted: 0 });
+    const changed = partsOf(
+      receipts.map((text, index) =>
+        index % 10 === 2 ? text.replace('"purpose":"receipt"', '"purpose":""') : text,
+      ),
+    ).with(0, parts[0] ?? []);
+    const refused = { intact: false, reason: 'receipt_invalid', path: 'anchors/000003.ndjson' };
+    expect(await ask(changed)).toMatchObject(refused);
+    const [one = [], two = [], ...rest] = parts;
+    const swapped = [renumbered(two, 1), renumbered(one, 2), ...rest];
+    const disordered = { intact: false, reason: 'receipt_twice', path: 'receipts/000002.ndjson' };
+    expect(await ask(swapped)).toMatchObject(disordered);
   });
 
   test('ends with 3 where an anchor is of no log that the trust lists, and says so', async () => {

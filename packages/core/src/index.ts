@@ -65,11 +65,15 @@ export { excusesOf, withinPurges } from './evidence/excuses.ts';
 export { EVIDENCE_REASONS, EvidenceFault, type EvidenceReason } from './evidence/fault.ts';
 export { findRenamed } from './evidence/find-renamed.ts';
 export { TrustForkFault } from './evidence/judging-bundle.ts';
+export { type BundlePart, type JudgedPart, PartJudge } from './evidence/part-judge.ts';
 export { EVIDENCE_PATHS, hashesPath, meteringDigest, partPaths } from './evidence/parts.ts';
 export {
   type BundleOptions,
   type BundleProgress,
   type BundleVerdict,
+  type PartJudges,
+  type SharedTerms,
+  trustOfBundle,
   verifyBundle,
 } from './evidence/verify-bundle.ts';
 export { layoutZip, localHeader, type ZipLayout, type ZipPlace } from './evidence/zip-layout.ts';

@@ -8,7 +8,6 @@ import {
   secondsOf,
   TrustForkFault,
   verifyBundle,
-  webCryptoEngine,
   witnessedText,
 } from '@tallystick/core';
 import { correctionLine } from '../corrections.ts';
@@ -19,7 +18,8 @@ import { printable } from '../printable.ts';
 import { bar, ProgressLine } from '../progress-line.ts';
 import { saveTrustFork } from '../trust/fork.ts';
 import { trustSources } from '../trust-sources.ts';
-import { readWitnessPolicy } from '../witness-policy.ts';
+import { readPolicyFile } from '../witness-policy.ts';
+import { ThreadedJudges } from './judges.ts';
 
 export interface BundleFlags {
   readonly trust?: string;
@@ -39,21 +39,29 @@ export async function verifyEvidence(file: string, options: BundleFlags): Promis
   const { sources, refused } = await trustSources(options.trust, { now, root: options.root });
   for (const { from, reason } of refused) remark(`The saved bundle of ${from} was not used. ${reason}`);
   const roots = [...(options.root === undefined ? [] : [options.root]), ...sources.map(({ root }) => root)];
-  const witnessPolicy = await readWitnessPolicy(options.witnessPolicy);
+  const given = options.witnessPolicy === undefined ? null : await readPolicyFile(options.witnessPolicy);
   const progress = new ProgressLine(process.stderr);
   try {
-    const verdict = await withFile(file, (source) =>
-      verifyBundle(source, {
-        now,
-        roots,
-        bundles: sources.map(({ bundle }) => bundle),
-        sha256: nodeSha256,
-        // It verifies on other threads, while the next receipts are read on this one.
-        engine: webCryptoEngine,
-        witnessPolicy,
-        progress: (done) => progress.draw(() => progressText(done)),
-      }),
-    );
+    const verdict = await withFile(file, async (source, descriptor) => {
+      let threads: ThreadedJudges | null = null;
+      try {
+        return await verifyBundle(source, {
+          now,
+          roots,
+          bundles: sources.map(({ bundle }) => bundle),
+          sha256: nodeSha256,
+          witnessPolicy: given?.policy,
+          judges(terms, parts) {
+            const start = { ...terms, descriptor, size: source.size, now, policy: given?.bytes ?? null };
+            threads = ThreadedJudges.start(start, parts);
+            return threads;
+          },
+          progress: (done) => progress.draw(() => progressText(done)),
+        });
+      } finally {
+        await (threads as ThreadedJudges | null)?.close();
+      }
+    });
     progress.end();
     return printVerdict(verdict, { known: roots.length > 0, json: options.json === true });
   } catch (error) {
@@ -69,8 +77,11 @@ function progressText({ bytes, of, receipts }: BundleProgress): string {
   return `${share}  ${receipts.toLocaleString('en')} receipts`;
 }
 
-/** Calls `work` with a file of any size, which is read where needed. @throws UsageError when it can't be read */
-async function withFile<T>(path: string, work: (source: ByteSource) => Promise<T>): Promise<T> {
+/** Calls `work` with a file of any size, which is read where needed, and its descriptor. @throws UsageError when it can't be read */
+async function withFile<T>(
+  path: string,
+  work: (source: ByteSource, descriptor: number) => Promise<T>,
+): Promise<T> {
   let handle: FileHandle;
   try {
     handle = await open(path);
@@ -81,7 +92,7 @@ async function withFile<T>(path: string, work: (source: ByteSource) => Promise<T
     const { size } = await handle.stat().catch((error: unknown) => {
       throw unreadable(path, error);
     });
-    return await work({ size, read: (from, to) => readRange(handle, from, to) });
+    return await work({ size, read: (from, to) => readRange(handle, from, to) }, handle.fd);
   } finally {
     await handle.close();
   }

@@ -16,10 +16,16 @@ export interface BundleCorrections {
   readonly superseded: number;
 }
 
+/** The receipts of a bundle, or of a part of it, as far as corrections need them. Plain data. */
+export interface TakenCorrections {
+  readonly links: readonly JudgedLink[];
+  /** Receipts that a link may name, as JSON: a part of a parsed receipt would keep its whole line in memory. */
+  readonly receipts: readonly string[];
+}
+
 /** Finds which receipts of a bundle correct which (spec/corrections.md), without verifying one again. */
 export class CorrectionsCheck {
   readonly #links: JudgedLink[] = [];
-  /** Receipts that a link may name, as JSON: a part of a parsed receipt would keep its whole line in memory. */
   readonly #receipts: string[] = [];
 
   /** Takes a valid receipt. @param sha256 its anchored hash, in hex */
@@ -30,6 +36,16 @@ export class CorrectionsCheck {
     const says = readCorrection(document);
     if (says !== null) this.#links.push({ name, verdict, says, isForCorrection: isForCorrection(document) });
     else this.#receipts.push(JSON.stringify({ name, verdict: { valid, integrity, issuer, checks: [] } }));
+  }
+
+  get taken(): TakenCorrections {
+    return { links: this.#links, receipts: this.#receipts };
+  }
+
+  /** Takes what another check has taken. */
+  add({ links, receipts }: TakenCorrections): void {
+    this.#links.push(...links);
+    this.#receipts.push(...receipts);
   }
 
   finish(): BundleCorrections {

@@ -1,8 +1,7 @@
 import type { Ed25519Engine } from '../ed25519/profile.ts';
 import { equalBytes } from '../encoding/bytes.ts';
-import { toHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
-import { type Sha256, sha256 } from '../hash.ts';
+import type { Sha256 } from '../hash.ts';
 import { canonicalBytes } from '../json/canonical.ts';
 import { parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/types.ts';
@@ -12,7 +11,6 @@ import { secondsOf } from '../time.ts';
 import { checkTrustBundle, type TrustBundle } from '../trust/bundle.ts';
 import { type Trust, trustOf } from '../trust/issuer.ts';
 import type { WitnessPolicy } from '../witness/policy.ts';
-import { crc32 } from './crc32.ts';
 import {
   type DocumentTrust,
   type EvidenceFile,
@@ -24,6 +22,14 @@ import { EvidenceFault } from './fault.ts';
 import { findRenamed } from './find-renamed.ts';
 import { judgingBundle } from './judging-bundle.ts';
 import { linesOf, readObject } from './lines.ts';
+import { digester, type ListedFile, readListed, readPlace } from './listed-file.ts';
+import {
+  type BundlePart,
+  type JudgedPart,
+  PartJudge,
+  type PartProgress,
+  type PartTerms,
+} from './part-judge.ts';
 import { EVIDENCE_PATHS } from './parts.ts';
 import { type PartCounts, ReceiptsCheck } from './receipts-check.ts';
 import { StreamCheck } from './stream-check.ts';
@@ -44,8 +50,25 @@ export interface BundleOptions {
   readonly witnessPolicy?: WitnessPolicy | undefined;
   readonly sha256?: Sha256 | undefined;
   readonly engine?: Ed25519Engine | undefined;
+  /** Makes what judges so many parts in another way than one after the other, on several threads; null where that gains nothing. */
+  readonly judges?: ((terms: SharedTerms, parts: number) => PartJudges | null) | undefined;
   /** Called with the progress, and awaited, so that a page can draw; if it throws, the verification ends. */
   readonly progress?: ((done: BundleProgress) => unknown) | undefined;
+}
+
+/** What judges of parts need besides the options that they were made with. Plain data. */
+export interface SharedTerms {
+  readonly period: EvidenceManifest['period'];
+  /** The trust bundle that decides about keys. */
+  readonly trust: TrustBundle;
+}
+
+/** What judges the parts of a bundle, in the order in which they are handed over. */
+export interface PartJudges {
+  /** How many parts may be handed over before the first of them is judged. */
+  readonly atOnce: number;
+  /** @throws EvidenceFault with the first reason to refuse the part */
+  judge(part: BundlePart, progress: PartProgress): Promise<JudgedPart>;
 }
 
 export interface BundleProgress {
@@ -72,9 +95,6 @@ export interface BundleVerdict extends PartCounts {
   readonly purged: number;
 }
 
-/** Largest file of a bundle that is read, in bytes: one file must fit in memory. */
-const MAX_FILE = 64 * 1_048_576;
-
 /**
  * Verifies an evidence bundle: its archive, the manifest's signature, each file against it, and each receipt with its
  * anchor. Holds one file at a time.
@@ -100,8 +120,7 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
   );
   const { bundle, root } = await readTrust(enclosed, unread, options.now);
   const judgedBy = await judgingBundle(bundle, options.bundles ?? []);
-  const trust = trustOf(judgedBy.issuers, [judgedBy]);
-  const documentTrust: DocumentTrust = { trust, engine: options.engine };
+  const documentTrust: DocumentTrust = { trust: trustOfBundle(judgedBy), engine: options.engine };
   const manifest = await readManifest(unread, documentTrust);
   if (manifest.trust.root !== root || manifest.trust.version !== bundle.version) {
     throw new EvidenceFault(
@@ -111,7 +130,13 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
   }
   const others = places.filter((place) => place !== manifestPlace);
   await checkFiles(files, others, manifest.files);
-  const counts = await checkContents(files, others, { manifest, trust, documentTrust, options });
+  const counts = await checkContents(files, others, {
+    source,
+    manifest,
+    bundle: judgedBy,
+    documentTrust,
+    options,
+  });
   return {
     ...counts,
     manifest,
@@ -123,19 +148,23 @@ export async function verifyBundle(source: ByteSource, options: BundleOptions): 
   };
 }
 
-/** Reads whole files of a bundle and compares them with what is declared. */
+/** The trust by which the receipts of a bundle are judged. */
+export function trustOfBundle(bundle: TrustBundle): Trust {
+  return trustOf(bundle.issuers, [bundle]);
+}
+
+/** Reads files of a bundle, and reports how far the verification is. */
 class FileReader {
   readonly #source: ByteSource;
   readonly #options: BundleOptions;
   /** Hex SHA-256. */
   readonly digest: (bytes: Uint8Array) => string;
   #done = 0;
-  #receipts = 0;
 
   constructor(source: ByteSource, options: BundleOptions) {
     this.#source = source;
     this.#options = options;
-    this.digest = (bytes) => toHex((options.sha256 ?? sha256)(bytes));
+    this.digest = digester(options.sha256);
   }
 
   /** Reads a file and checks its size and CRC-32. @throws EvidenceFault manifest_missing, file_missing, file_size, file_crc */
@@ -149,21 +178,20 @@ class FileReader {
         path,
       );
     }
-    if (place.size > MAX_FILE) {
-      const message = `${path} is larger than any file in a bundle may be.`;
-      throw new EvidenceFault(isManifest ? 'manifest_size' : 'file_size', message, path);
-    }
-    const bytes = await this.#source.read(place.start, place.start + place.size);
-    // A few files are read more than once.
-    this.#done = Math.min(this.#done + place.size, this.#source.size);
-    await this.report(this.#receipts);
-    if (crc32(bytes) === place.crc32) return bytes;
-    throw new EvidenceFault('file_crc', `${path} does not match its checksum in the archive.`, path);
+    return readPlace(this.#source, place, isManifest ? 'manifest_size' : undefined);
   }
 
-  /** Reports the progress of the verification. */
-  async report(receipts: number): Promise<void> {
-    this.#receipts = receipts;
+  /** Reads a file of the manifest. @throws EvidenceFault file_size, file_crc, file_changed */
+  async readListed(listed: ListedFile, receipts: number): Promise<Uint8Array> {
+    const bytes = await readListed(this.#source, listed, this.digest);
+    await this.report({ bytes: bytes.length, receipts });
+    return bytes;
+  }
+
+  /** @param more bytes that were read since the last report @param receipts how many were verified until now */
+  async report(more: { readonly bytes: number; readonly receipts: number }): Promise<void> {
+    this.#done += more.bytes;
+    const { receipts } = more;
     await this.#options.progress?.({ bytes: this.#done, of: this.#source.size, receipts });
   }
 }
@@ -227,8 +255,10 @@ async function checkFiles(
 }
 
 interface Contents {
+  readonly source: ByteSource;
   readonly manifest: EvidenceManifest;
-  readonly trust: Trust;
+  /** The trust bundle that decides about keys. */
+  readonly bundle: TrustBundle;
   readonly documentTrust: DocumentTrust;
   readonly options: BundleOptions;
 }
@@ -237,37 +267,67 @@ interface Contents {
 async function checkContents(
   files: FileReader,
   places: readonly ZipPlace[],
-  { manifest, trust, documentTrust, options }: Contents,
+  { source, manifest, bundle, documentTrust, options }: Contents,
 ): Promise<PartCounts & Pick<BundleVerdict, 'completeness'>> {
-  const { now, engine, witnessPolicy, sha256 } = options;
+  const { engine, witnessPolicy, sha256, judges } = options;
+  const { period } = manifest;
+  const terms = { ...options, period, trust: documentTrust.trust };
   const stream = new StreamCheck(manifest, documentTrust, sha256);
-  const report = (receipts: number): Promise<void> => files.report(receipts);
-  const receipts = new ReceiptsCheck(manifest, {
-    trust,
-    now,
-    engine,
-    witnessPolicy,
-    sha256,
-    digest: files.digest,
-    report,
-  });
+  const receipts = new ReceiptsCheck(manifest);
+  const items = itemsOf(manifest.files, places);
+  const parts = items.filter((item) => 'number' in item);
+  const judging = judges?.({ period, trust: bundle }, parts.length) ?? oneJudge(source, terms);
+  const judged: Promise<JudgedPart>[] = [];
+  let next = 0;
   let records = 0;
-  for (const [index, file] of manifest.files.entries()) {
-    const bytes = await files.read(places[index], file.path);
-    if (files.digest(bytes) !== file.sha256) {
-      throw new EvidenceFault(
-        'file_changed',
-        `${file.path} was changed: its hash is not the manifest’s.`,
-        file.path,
-      );
+  await files.report({ bytes: 0, receipts: 0 });
+  for (const item of items) {
+    if ('number' in item) {
+      for (; next < parts.length && judged.length < judging.atOnce; next++) {
+        let told = 0;
+        const progress: PartProgress = (done) => {
+          const bytes = done.bytes - told;
+          told = done.bytes;
+          return files.report({ bytes, receipts: receipts.receipts + done.receipts });
+        };
+        const one = judging.judge(parts[next] as BundlePart, progress);
+        // It is awaited in its turn; an earlier part may be at fault before.
+        one.catch(() => undefined);
+        judged.push(one);
+      }
+      receipts.take(await (judged.shift() as Promise<JudgedPart>));
+      continue;
     }
-    if (file.path === EVIDENCE_PATHS.purges)
+    const bytes = await files.readListed(item, receipts.receipts);
+    const { path } = item.file;
+    if (path === EVIDENCE_PATHS.purges)
       records = await checkPurges(bytes, { files, manifest, documentTrust });
-    else await receipts.take(file, bytes);
-    await stream.take(file.path, bytes);
+    await stream.take(path, bytes);
   }
   if (records !== manifest.purged.length) throw purgeFault('The manifest does not list the same records.');
-  return { ...(await receipts.finish()), completeness: stream.finish(receipts.given) };
+  const counts = await receipts.finish(witnessPolicy, engine);
+  return { ...counts, completeness: stream.finish(receipts.given) };
+}
+
+/** Judges one part after the other. */
+function oneJudge(source: ByteSource, terms: PartTerms): PartJudges {
+  const one = new PartJudge(source, terms);
+  return { atOnce: 1, judge: (part, progress) => one.judge(part, progress) };
+}
+
+/** The files of the manifest in its order, those of a part together: each file of receipts begins one. */
+function itemsOf(files: readonly EvidenceFile[], places: readonly ZipPlace[]): (ListedFile | BundlePart)[] {
+  const items: (ListedFile | (BundlePart & { readonly files: ListedFile[] }))[] = [];
+  let number = 0;
+  for (const [index, file] of files.entries()) {
+    const listed = { file, place: places[index] as ZipPlace };
+    const last = items.at(-1);
+    const begins = file.path.startsWith('receipts/');
+    if (!begins && !/^(?:anchors|metering)\//.test(file.path)) items.push(listed);
+    else if (!begins && last !== undefined && 'number' in last) last.files.push(listed);
+    else items.push({ number: begins ? ++number : number, files: [listed] });
+  }
+  return items;
 }
 
 const purgeFault = (message: string): EvidenceFault =>
