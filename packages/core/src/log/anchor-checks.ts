@@ -3,12 +3,13 @@ import { equalBytes, utf8 } from '../encoding/bytes.ts';
 import { fromHex, toHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
 import { type Sha256, sha256 } from '../hash.ts';
+import { leafHash } from '../merkle/hash.ts';
 import { verifyInclusion } from '../merkle/inclusion.ts';
 import { orNull } from '../or-null.ts';
 import { type Check, CLOCK_SKEW, check, failed, unchecked } from '../receipts/family.ts';
 import { formatTimestamp } from '../time.ts';
 import { type AnchorAuthority, isWithin, logsOf, postersOf, wasInUse } from '../trust/authority.ts';
-import { type AnchoredResult, leafIndexOf, leafOf } from './anchored.ts';
+import { type AnchoredResult, leafIndexOf } from './anchored.ts';
 import { type Checkpoint, openCheckpoint, parseCheckpointText } from './checkpoint.ts';
 import { parseNote } from './note.ts';
 import { decodePosting, type PostedHead } from './posting.ts';
@@ -96,7 +97,7 @@ function inclusionCheck(
     {
       index,
       size,
-      leafHash: leafOf(anchoredHash),
+      leafHash: leafHash(anchoredHash, hash),
       path: result.merkle_path.map(hashIn),
       root: hashIn(result.merkle_root),
     },
