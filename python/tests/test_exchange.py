@@ -156,6 +156,7 @@ def test_a_lasting_failure_is_told_after_the_last_attempt(kind: Kind) -> None:
         (Reply(200, "<html>"), "unavailable"),
         (Reply(200, "[]"), "unavailable"),
         (Reply(429, {"code": "rate_limited"}, {"retry-after": "31"}), "rate_limited"),
+        (Reply(429, {"code": "budget_exceeded"}, {"x-should-retry": "false"}), "budget_exceeded"),
     ],
 )
 def test_what_will_not_pass_is_told_at_once(kind: Kind, reply: Reply, code: str) -> None:

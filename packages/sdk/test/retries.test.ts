@@ -71,6 +71,13 @@ describe('retries', () => {
     expect(service.arrived).toHaveLength(1);
   });
 
+  test('are not made where the service says that they would not help', async () => {
+    const final = answer(429, problem('budget_exceeded'), { 'x-should-retry': 'false' });
+    const service = await loopback(final, good);
+    expect(await failureOf(clientOf(service).pricing())).toMatchObject({ status: 429, final: true });
+    expect(service.arrived).toHaveLength(1);
+  });
+
   test('use a fresh key for each call, or the one given', async () => {
     const service = await loopback(answer(200));
     const client = clientOf(service);

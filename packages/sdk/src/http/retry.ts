@@ -23,11 +23,11 @@ export function mayPass({ status }: Pick<ServiceError, 'status'>): boolean {
  * @param random in [0, 1)
  */
 export function retryDelay(
-  { status, retryAfter }: Pick<ServiceError, 'status' | 'retryAfter'>,
+  { status, retryAfter, final }: Pick<ServiceError, 'status' | 'retryAfter' | 'final'>,
   attempt: number,
   random: number = Math.random(),
 ): number | null {
-  if (!mayPass({ status })) return null;
+  if (final || !mayPass({ status })) return null;
   if (retryAfter !== null && retryAfter > LONGEST_RETRY_AFTER_SECONDS) return null;
   const backOff = random * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
   return (retryAfter ?? 0) * 1_000 + backOff;

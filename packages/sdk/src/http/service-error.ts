@@ -17,6 +17,8 @@ export interface ServiceErrorDetails {
   readonly status: number | null;
   /** Seconds to wait that the service gave (RFC 9110, section 10.2.3); null if it gave none. */
   readonly retryAfter: number | null;
+  /** Whether the service says that the same request will not succeed soon (`X-Should-Retry: false`); no when absent. */
+  readonly final?: boolean | undefined;
   /** Request id to quote to the operator; null if the service sent none. */
   readonly requestId: string | null;
   /** Id of the receipt of a call that failed after it was billed (`X-Receipt-Id`); null when absent. */
@@ -32,6 +34,7 @@ export interface ServiceErrorDetails {
 export class ServiceError extends TallyError {
   readonly status: number | null;
   readonly retryAfter: number | null;
+  readonly final: boolean;
   readonly requestId: string | null;
   readonly receiptId: string | null;
   readonly problem: JsonObject | null;
@@ -40,6 +43,7 @@ export class ServiceError extends TallyError {
     super(code, message, { field: details.field, cause: details.cause });
     this.status = details.status;
     this.retryAfter = details.retryAfter;
+    this.final = details.final ?? false;
     this.requestId = details.requestId;
     this.receiptId = details.receiptId ?? null;
     this.problem = details.problem;
@@ -75,6 +79,7 @@ export function refused(
     cause,
     status,
     retryAfter: retryAfterOf(headers),
+    final: headers.get('x-should-retry') === 'false',
     requestId: headers.get('x-request-id'),
     receiptId: headers.get('x-receipt-id'),
     problem,

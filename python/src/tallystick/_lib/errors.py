@@ -12,7 +12,8 @@ class TallyError(Exception):
     for people, and ``field`` is the path of the offending member. An error that a service answered
     also has ``status`` (HTTP), ``retry_after`` (seconds to wait), ``request_id`` (to quote to the
     operator), ``receipt_id`` (of a call that failed after it was billed) and ``problem``, the whole
-    document. What is not known is ``None``.
+    document. What is not known is ``None``. ``final`` is whether the service says that the same
+    request will not succeed soon (``X-Should-Retry: false``).
     """
 
     def __init__(
@@ -23,6 +24,7 @@ class TallyError(Exception):
         field: str | None = None,
         status: int | None = None,
         retry_after: float | None = None,
+        final: bool = False,
         request_id: str | None = None,
         receipt_id: str | None = None,
         problem: JsonObject | None = None,
@@ -33,6 +35,7 @@ class TallyError(Exception):
         self.field = field
         self.status = status
         self.retry_after = retry_after
+        self.final = final
         self.request_id = request_id
         self.receipt_id = receipt_id
         self.problem = problem

@@ -21,7 +21,8 @@ class RetryPolicy:
     """Exponential back-off with full jitter, so that clients do not all try again at once.
 
     A request is tried again after 429, 502, 503 and 504, and if no answer came. That is safe:
-    reading changes nothing, and every POST carries an ``Idempotency-Key``.
+    reading changes nothing, and every POST carries an ``Idempotency-Key``. Nothing is tried again
+    where the service says that it would not help.
     """
 
     retries: int = 2
@@ -39,7 +40,7 @@ class RetryPolicy:
         """
         if attempt >= self.retries:
             return None
-        if not may_pass(failure):
+        if failure.final or not may_pass(failure):
             return None
         requested = failure.retry_after or 0.0
         if requested > self.longest_retry_after:

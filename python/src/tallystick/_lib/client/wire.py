@@ -187,6 +187,7 @@ def _answered(
         field=member,
         status=response.status_code,
         retry_after=_retry_after(response.headers.get("retry-after")),
+        final=response.headers.get("x-should-retry") == "false",
         request_id=response.headers.get("x-request-id"),
         receipt_id=response.headers.get("x-receipt-id"),
         problem=problem,
