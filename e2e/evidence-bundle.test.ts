@@ -38,9 +38,27 @@ beforeAll(async () => {
   bytes = Buffer.from(await (await fetch(`${room}/evidence`, { headers })).arrayBuffer());
   writeFileSync(bundle, bytes);
   writeFileSync(at('evidence.html'), enclosedFile(bundle, 'evidence.html'));
+  writeFileSync(at('resumed.zip'), await resumed(room, headers));
   await service.kill('SIGTERM');
 });
 afterAll(() => browser.close());
+
+/** The bytes of an export whose download breaks off at its beginning, and goes on when the service has made it to its end. */
+async function resumed(room: string, headers: Readonly<Record<string, string>>): Promise<Buffer> {
+  const hangUp = new AbortController();
+  const begun = await fetch(`${room}/evidence`, { headers, signal: hangUp.signal });
+  const first = (await begun.body?.getReader().read())?.value ?? new Uint8Array();
+  hangUp.abort();
+  const isMade = async (): Promise<boolean> => {
+    const list = await (await fetch(`${room}/evidence/exports`, { headers })).json();
+    return (list as { exports: unknown[] }).exports.length === 2;
+  };
+  await vi.waitUntil(isMade, { timeout: 60_000, interval: 100 });
+  const range = { range: `bytes=${first.length}-`, 'if-range': begun.headers.get('etag') ?? '' };
+  const rest = await fetch(`${room}/evidence`, { headers: { ...headers, ...range } });
+  expect(rest.status).toBe(206);
+  return Buffer.concat([first, new Uint8Array(await rest.arrayBuffer())]);
+}
 
 async function anchoredSize(url: string): Promise<number> {
   return ((await (await fetch(`${url}/v1/log`)).json()) as { anchored_size: number }).anchored_size;
@@ -81,6 +99,12 @@ test('a bundle of anchored receipts verifies with its service gone, in the comma
   await page.locator('#root').blur();
   await page.waitForSelector('#result .verdict[data-state=pass]');
   await context.close();
+});
+
+test('a bundle whose download broke off and went on verifies too', async () => {
+  const { json } = await said(at('resumed.zip'));
+  // The receipt of the export before is in the room.
+  expect(json).toMatchObject({ intact: true, receipts: RECEIPTS + 1 });
 });
 
 test('the page says how far it is, and a bundle that is given meanwhile takes over', async () => {
