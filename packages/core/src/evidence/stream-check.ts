@@ -1,5 +1,6 @@
 import { TallyError } from '../errors.ts';
 import type { Sha256 } from '../hash.ts';
+import { ChainWalk } from '../streams/chain-walk.ts';
 import { readStreamHead, type StreamHead } from '../streams/head.ts';
 import { type GivenReceipt, judgeStream, type StreamVerdict } from '../streams/verify-stream.ts';
 import { secondsOf } from '../time.ts';
@@ -18,6 +19,8 @@ export class StreamCheck {
   readonly #hashes: string[] = [];
   #first = 0;
   #part = 0;
+  /** The walk along the chain; absent where it can't begin, which `finish` says. */
+  #walk: ChainWalk | undefined;
 
   constructor(manifest: EvidenceManifest, trust: DocumentTrust, digest: Sha256 | undefined) {
     this.#manifest = manifest;
@@ -28,7 +31,7 @@ export class StreamCheck {
   /** Reads a file of the stream; ignores any other. @throws EvidenceFault stream_invalid */
   async take(path: string, bytes: Uint8Array): Promise<void> {
     if (path === EVIDENCE_PATHS.heads) await this.#readHeads(bytes);
-    else if (path.startsWith('stream/')) this.#readHashes(path, bytes);
+    else if (path.startsWith('stream/')) this.#walkAlong(this.#readHashes(path, bytes));
   }
 
   /**
@@ -41,7 +44,7 @@ export class StreamCheck {
     if (first === undefined || last === undefined) return null;
     try {
       const from = this.#begin(first, last);
-      const order = { heads: this.#heads, from, hashes: this.#hashes, given };
+      const order = { heads: this.#heads, from, hashes: this.#hashes, given, walk: this.#walk };
       const excuse = excusesOf(this.#manifest, order);
       return withinPurges(judgeStream({ ...order, excuse, digest: this.#digest }), this.#manifest, first);
     } catch (error) {
@@ -85,7 +88,9 @@ export class StreamCheck {
     if (!this.#heads.every(isOwn)) throw fault(path, 'a head is of another stream');
   }
 
-  #readHashes(path: string, bytes: Uint8Array): void {
+  /** Reads the next hashes. */
+  #readHashes(path: string, bytes: Uint8Array): string[] {
+    const hashes: string[] = [];
     this.#part += 1;
     if (path !== hashesPath(this.#part)) throw fault(path, 'it is not the next part');
     for (const line of linesOf(bytes)) {
@@ -93,10 +98,25 @@ export class StreamCheck {
       if (typeof index !== 'number' || typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) {
         throw fault(path, 'a line is not an index and a hash');
       }
-      if (this.#hashes.length === 0) this.#first = index;
-      if (index !== this.#first + this.#hashes.length) throw fault(path, `${index} is not the next index`);
-      this.#hashes.push(sha256);
+      if (this.#hashes.length === 0 && hashes.length === 0) this.#first = index;
+      if (index !== this.#first + this.#hashes.length + hashes.length)
+        throw fault(path, `${index} is not the next index`);
+      hashes.push(sha256);
     }
+    return hashes;
+  }
+
+  #walkAlong(hashes: readonly string[]): void {
+    const [first, last] = [this.#heads[0], this.#heads.at(-1)];
+    if (this.#hashes.length === 0 && first !== undefined && last !== undefined) {
+      try {
+        this.#walk = new ChainWalk(this.#heads, this.#begin(first, last), this.#digest);
+      } catch {
+        // `finish` finds the same, and says so in its turn.
+      }
+    }
+    this.#walk?.take(hashes);
+    for (const hash of hashes) this.#hashes.push(hash);
   }
 }
 

@@ -1,10 +1,9 @@
-import { equalBytes } from '../encoding/bytes.ts';
 import { fromHex } from '../encoding/hex.ts';
 import { TallyError } from '../errors.ts';
 import { type Sha256, sha256 } from '../hash.ts';
 import { CLOCK_SKEW } from '../receipts/family.ts';
 import { secondsOf } from '../time.ts';
-import { nextStreamHead, streamStart } from './chain.ts';
+import { ChainWalk } from './chain-walk.ts';
 import { changeFault } from './change-fault.ts';
 import { type StreamHead, streamHeadHash } from './head.ts';
 import { addedFault, leftOut, type StreamFault } from './stream-fault.ts';
@@ -33,6 +32,8 @@ export interface StreamEvidence {
   readonly excuse?: ((index: number) => string | null) | undefined;
   /** SHA-256 of the platform. */
   readonly digest?: Sha256 | undefined;
+  /** The walk along the chain that has taken these hashes; made here when absent. */
+  readonly walk?: ChainWalk | undefined;
 }
 
 export interface AbsentReceipt {
@@ -139,32 +140,25 @@ function* headFaults(heads: readonly StreamHead[]): Generator<StreamFault> {
 
 /** The first place where the hashes do not lead to a head, with what was changed there if it is one change. */
 function chainFaults(
-  { heads, from, hashes, digest = sha256 }: StreamEvidence,
+  { heads, from, hashes, digest = sha256, walk = walked({ heads, from, hashes, digest }) }: StreamEvidence,
   strangers: readonly string[],
 ): StreamFault[] {
-  const list = hashes.map((hash) => fromHex(hash, 32));
-  const [first] = heads;
-  const known = heads.find(({ count }) => count === from);
-  if (first === undefined || (known === undefined && from !== 0)) {
-    throw new TallyError('stream_invalid', `There is no head at ${from}, where the hashes begin.`);
-  }
-  let head = from === 0 ? streamStart(first.stream, digest) : fromHex(known?.head ?? '', 32);
-  let at = from;
-  for (const { count, head: expected } of heads.filter((one) => one.count >= from)) {
-    const target = fromHex(expected, 32);
-    const begin = { head, at };
-    for (; at < count && at - from < list.length; at++) {
-      head = nextStreamHead(head, list[at - from] ?? new Uint8Array(), digest);
-    }
-    if (at === count && equalBytes(head, target)) continue;
-    const rest = list.slice(begin.at - from);
-    return [changeFault({ begin, count, target, rest, strangers, digest })];
+  const broken = walk.end();
+  if (broken !== null) {
+    const rest = hashes.slice(broken.begin.at - from).map((hash) => fromHex(hash, 32));
+    return [changeFault({ ...broken, rest, strangers, digest })];
   }
   const end = heads.at(-1)?.count ?? from;
   return hashes.slice(end - from).map((hash, offset) => ({
     ...addedFault(hash),
     index: end + offset + 1,
   }));
+}
+
+function walked({ heads, from, hashes, digest }: Omit<StreamEvidence, 'given'>): ChainWalk {
+  const walk = new ChainWalk(heads, from, digest);
+  walk.take(hashes);
+  return walk;
 }
 
 /** Each receipt once: a place that is known says more than none. */
