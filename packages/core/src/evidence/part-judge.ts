@@ -43,16 +43,26 @@ export interface ReceiptPlace {
   readonly id: string;
 }
 
-/** What was found of the receipts of a part, all of which are valid. Plain data. */
-export interface JudgedPart {
+/** What was found of receipts, all of which are valid. */
+export interface ReceiptFindings {
   readonly receipts: number;
   readonly anchored: number;
   readonly metering: number;
-  /** See `PartCounts`. */
+  /** Receipts that are intact, but whose issuer or key the trust bundle does not vouch for. */
   readonly untrusted: number;
+  /** Anchored receipts whose anchor shows nothing: no log that the trust bundle lists signed a root over them. */
   readonly unlogged: number;
+  /** Anchored receipts whose checkpoint the witnesses of the policy did not cosign; 0 without a policy. */
   readonly unwitnessed: number;
+  /**
+   * The verdict on all anchors together: `by` names the witnesses that cosigned each of their checkpoints. Null without a policy, and
+   * of a part in which nothing is anchored.
+   */
   readonly witnessed: Witnessed | null;
+}
+
+/** What was found of the receipts of a part. Plain data. */
+export interface JudgedPart extends ReceiptFindings {
   /** The first and the last of the receipts that are ordered; null where there is none. */
   readonly span: { readonly first: ReceiptPlace; readonly last: ReceiptPlace } | null;
   /** Ids of the metering receipts. They may be dated long before they were stored, so their order is not checked. */

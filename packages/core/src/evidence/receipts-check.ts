@@ -6,26 +6,18 @@ import type { WitnessPolicy } from '../witness/policy.ts';
 import { type BundleCorrections, CorrectionsCheck } from './corrections-check.ts';
 import type { EvidenceManifest } from './document.ts';
 import { EvidenceFault } from './fault.ts';
-import { bothWitnessed, follows, type JudgedPart, type ReceiptPlace, twice } from './part-judge.ts';
+import {
+  bothWitnessed,
+  follows,
+  type JudgedPart,
+  type ReceiptFindings,
+  type ReceiptPlace,
+  twice,
+} from './part-judge.ts';
 import { partPaths } from './parts.ts';
 
-/** Totals of the receipts of a bundle. */
-export interface PartCounts extends BundleCorrections {
-  readonly receipts: number;
-  readonly anchored: number;
-  readonly metering: number;
-  /** Receipts that are intact, but whose issuer or key the trust bundle does not vouch for. */
-  readonly untrusted: number;
-  /** Anchored receipts whose anchor shows nothing: no log that the trust bundle lists signed a root over them. */
-  readonly unlogged: number;
-  /** Anchored receipts whose checkpoint the witnesses of the policy did not cosign; 0 without a policy. */
-  readonly unwitnessed: number;
-  /**
-   * The verdict on all anchors together: `by` names the witnesses that cosigned each of their checkpoints. Not satisfied
-   * where nothing is anchored; null without a policy.
-   */
-  readonly witnessed: Witnessed | null;
-}
+/** What was found of the receipts of a bundle. With a policy, `witnessed` is not satisfied where nothing is anchored. */
+export interface PartCounts extends ReceiptFindings, BundleCorrections {}
 
 /** Joins what was found of the parts of a bundle, in their order, and checks what no part shows by itself. */
 export class ReceiptsCheck {

@@ -16,7 +16,7 @@ export function streamBundle(
 }
 
 /**
- * Streams the bundle of an export that is made meanwhile.
+ * Streams the bundle of an export while the export is made.
  * @param left called with the rest when the caller leaves before the end
  */
 export function streamExport(

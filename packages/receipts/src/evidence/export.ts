@@ -88,8 +88,8 @@ export interface BegunExport {
 }
 
 /**
- * Begins an export of a tenant's room. Its manifest, which is signed at the end and comes last, and the receipt for it are made when the bytes
- * before them have been read.
+ * Begins an export of a tenant's room. The manifest is the last file: it is signed, and the receipt of the export issued, when the bytes of
+ * all other files have been read.
  * @throws trust_unavailable, anchor_unavailable, unavailable
  */
 export async function beginExport(

@@ -8,7 +8,7 @@ import type { ListedReceipt, ReceiptListStore, ScannedReceipt } from './receipt-
 
 /** Name of the document that says until when every receipt is listed. */
 const DOCUMENT = 'receipt-list';
-/** Name of the document that says, by kind, up to which receipt they were looked through, until all were once. */
+/** Name of the document that says, for each kind of receipts, at which one a process looked last. It is of use until one has looked at all of them. */
 const REACHED = 'receipt-list-reached';
 /** Seconds by which a receipt may be stored later than its id says: as long as a stream may take, amply. */
 const LATE = 7_200;
