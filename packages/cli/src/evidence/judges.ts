@@ -63,12 +63,10 @@ export class ThreadedJudges implements PartJudges {
   }
 
   #next(): void {
-    const [worker, job] = [this.#idle.pop(), this.#jobs.shift()];
-    if (worker === undefined || job === undefined) {
-      if (worker !== undefined) this.#idle.push(worker);
-      if (job !== undefined) this.#jobs.unshift(job);
-      return;
-    }
+    const [worker, job] = [this.#idle.at(-1), this.#jobs[0]];
+    if (worker === undefined || job === undefined) return;
+    this.#idle.pop();
+    this.#jobs.shift();
     this.#running.set(worker, job);
     worker.postMessage(job.part, []);
   }

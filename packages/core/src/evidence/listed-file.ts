@@ -20,7 +20,7 @@ export function digester(hash: Sha256 = sha256): (bytes: Uint8Array) => string {
   return (bytes) => toHex(hash(bytes));
 }
 
-/** Reads a file of the archive and checks its size and CRC-32. @throws EvidenceFault file_crc; `tooLarge` */
+/** Reads a file of the archive and checks its size and CRC-32. @throws EvidenceFault file_crc; for a file that is too large with the reason `tooLarge` */
 export async function readPlace(
   source: ByteSource,
   place: ZipPlace,
