@@ -77,7 +77,7 @@ function stageCompiled(home, folder) {
 }
 
 /** The package.json of the tarball: what all packages share, and exports of JavaScript and declarations instead of the source. */
-function published(name, { private: _private, devDependencies: _dev, exports, ...source }) {
+function published(name, { private: _private, devDependencies: _dev, exports, imports, ...source }) {
   const { repository, homepage, bugs, engines, keywords } = project;
   const types = exports['.']?.replace(/^\.\/src\/(.*)\.ts$/, './dist/$1.d.ts');
   return {
@@ -88,6 +88,11 @@ function published(name, { private: _private, devDependencies: _dev, exports, ..
     repository: { ...repository, directory: `packages/${name}` },
     engines: source.engines ?? { node: engines.node },
     ...(types === undefined ? {} : { types }),
+    ...(imports && {
+      imports: Object.fromEntries(
+        Object.entries(imports).map(([path, files]) => [path, compiledFiles(files)]),
+      ),
+    }),
     exports: Object.fromEntries(Object.entries(exports).map(([path, file]) => [path, compiledEntry(file)])),
     publishConfig: { access: 'public' },
   };
@@ -97,6 +102,12 @@ function published(name, { private: _private, devDependencies: _dev, exports, ..
 function compiledEntry(file) {
   const [, base] = /^\.\/src\/(.*)\.ts$/.exec(file) ?? [];
   return base === undefined ? file : { types: `./dist/${base}.d.ts`, default: `./dist/${base}.js` };
+}
+
+/** The files of an import by their conditions, as the JavaScript that they became. */
+function compiledFiles(files) {
+  const compiled = (file) => file.replace(/^\.\/src\/(.*)\.ts$/, './dist/$1.js');
+  return Object.fromEntries(Object.entries(files).map(([condition, file]) => [condition, compiled(file)]));
 }
 
 /** Writes a file with the mode given, whatever the umask. */

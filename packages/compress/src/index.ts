@@ -7,4 +7,5 @@ export type { RememberedSelection, Selection } from './extract/selection.ts';
 export type { ChatMessage, ContentPart, MessagePart } from './messages.ts';
 export type { CompressOptions, Tier } from './options.ts';
 export { restore } from './restore.ts';
-export { type Tokenizer, tokenizerFor } from './tokens/tokenizer.ts';
+export type { EncodingName } from './tokens/encoding.ts';
+export { type Tokenizer, tokenCounter, tokenizerFor } from './tokens/tokenizer.ts';

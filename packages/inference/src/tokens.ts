@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { tokenCounter } from '@tallystick/compress';
 import type { Model } from './catalogue/catalogue.ts';
 
 type Encoding = Exclude<Model['tokenizer'], 'estimate'>;
@@ -24,16 +25,10 @@ export function counterOf(tokenizer: Model['tokenizer']): Promise<Count> {
 }
 
 async function load(encoding: Encoding): Promise<Count> {
-  // Reading a vocabulary blocks everything for a fifth of a second. The end of the provider's call, which may be the
-  // reason for counting, is sent before.
+  // Reading a vocabulary blocks everything for a moment. The end of the provider's call, which may be the reason for
+  // counting, is sent before.
   await setTimeout(10);
-  const { countTokens } =
-    encoding === 'o200k'
-      ? await import('gpt-tokenizer/encoding/o200k_base')
-      : await import('gpt-tokenizer/encoding/cl100k_base');
-  // A special token in a caller's text counts as plain text.
-  const options = { disallowedSpecial: new Set<string>() };
-  return (text) => countTokens(text, options);
+  return tokenCounter(`${encoding}_base`);
 }
 
 /** Counts the tokens of texts of any length, as `counterOf` does. */

@@ -1,6 +1,10 @@
+import { tokenTable } from '#token-tables';
 import { countMerged } from './byte-pairs.ts';
 import type { SplitRules } from './split.ts';
-import { type RawRanks, Vocabulary } from './vocabulary.ts';
+import { Vocabulary } from './vocabulary.ts';
+
+/** An encoding of OpenAI's. */
+export type EncodingName = 'o200k_base' | 'cl100k_base';
 
 /** Most words whose counts are remembered; `MEMO_LENGTH` is the longest such word, in UTF-16 units. */
 const MEMO_WORDS = 50_000;
@@ -14,9 +18,8 @@ const SHORT_PIECES = 2 ** 13;
  * the tokens. Text that looks like a special token is counted as text.
  */
 export class Encoding {
-  readonly name: string;
+  readonly name: EncodingName;
   readonly #rules: SplitRules;
-  readonly #raw: RawRanks;
   #vocabulary: Vocabulary | undefined;
   readonly #memo = new Map<string, number>();
   /** For each place, the first and the last four bytes of a short piece. */
@@ -25,9 +28,9 @@ export class Encoding {
   /** Length and number of tokens of those pieces: `length * 256 + tokens`, 0 if there is none. */
   readonly #shortCounts = new Int32Array(SHORT_PIECES);
 
-  constructor(name: string, raw: RawRanks, rules: SplitRules) {
+  /** Its vocabulary is read when something is counted first. */
+  constructor(name: EncodingName, rules: SplitRules) {
     this.name = name;
-    this.#raw = raw;
     this.#rules = rules;
   }
 
@@ -41,7 +44,7 @@ export class Encoding {
    * piece counts for the span in which it begins. The sum is the count of the whole text.
    */
   countSpans(text: string, ends: readonly number[]): number[] {
-    this.#vocabulary ??= new Vocabulary(this.#raw);
+    this.#vocabulary ??= new Vocabulary(tokenTable(this.name));
     const vocabulary = this.#vocabulary;
     const bytes = new TextEncoder().encode(text);
     const counts: number[] = [];

@@ -1,5 +1,9 @@
-/** A vocabulary as `gpt-tokenizer` ships it: by rank, a text, or the bytes if they are not text. */
-export type RawRanks = readonly (string | readonly number[])[];
+/** The tokens of an encoding by their ranks. */
+export interface TokenTable {
+  readonly bytes: Uint8Array;
+  /** Token `rank` is `bytes[starts[rank], starts[rank + 1])`; an unused rank is empty. */
+  readonly starts: Uint32Array;
+}
 
 const EMPTY = -1;
 const FNV_OFFSET = 0x811c9dc5;
@@ -8,19 +12,19 @@ const FNV_PRIME = 0x01000193;
 /** The tokens of a byte-pair encoding, found by their bytes without making a string of them. */
 export class Vocabulary {
   readonly #bytes: Uint8Array;
-  /** Token `rank` is `bytes[starts[rank], starts[rank + 1])`; an unused rank is empty. */
   readonly #starts: Uint32Array;
   /** Open addressing: each slot has the rank and the full hash of a token, side by side for the processor's cache. */
   readonly #slots: Int32Array;
   readonly #mask: number;
 
-  constructor(raw: RawRanks) {
-    const size = 2 ** Math.ceil(Math.log2(raw.length * 2));
+  constructor({ bytes, starts }: TokenTable) {
+    const ranks = starts.length - 1;
+    const size = 2 ** Math.ceil(Math.log2(ranks * 2));
     this.#mask = size - 1;
     this.#slots = new Int32Array(size * 2).fill(EMPTY);
-    this.#starts = new Uint32Array(raw.length + 1);
-    this.#bytes = packed(raw, this.#starts);
-    for (let rank = 0; rank < raw.length; rank++) this.#insert(rank);
+    this.#starts = starts;
+    this.#bytes = bytes;
+    for (let rank = 0; rank < ranks; rank++) this.#insert(rank);
   }
 
   /** The rank of the token with the bytes `[start, end)`, or -1. */
@@ -63,28 +67,4 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 /** Slot of a hash. It is mixed first, because FNV's low bits are weak for short keys. */
 function slotOf(hash: number): number {
   return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 7;
-}
-
-function packed(raw: RawRanks, starts: Uint32Array): Uint8Array {
-  const encoder = new TextEncoder();
-  let bytes = new Uint8Array(raw.length * 8);
-  let end = 0;
-  for (let rank = 0; rank < raw.length; rank++) {
-    starts[rank] = end;
-    const token = raw[rank] ?? '';
-    if (end + token.length * 3 > bytes.length) bytes = grown(bytes);
-    if (typeof token === 'string') end += encoder.encodeInto(token, bytes.subarray(end)).written;
-    else {
-      bytes.set(token, end);
-      end += token.length;
-    }
-  }
-  starts[raw.length] = end;
-  return bytes.slice(0, end);
-}
-
-function grown(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(bytes.length * 2);
-  larger.set(bytes);
-  return larger;
 }
