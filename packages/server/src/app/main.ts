@@ -10,6 +10,7 @@ import { Reloading } from './reloading.ts';
 import { openServices } from './services.ts';
 import type { PrimaryLink } from './workers/link.ts';
 import type { WorkerStart } from './workers/messages.ts';
+import { shrinkOnceStarted } from './young-generation.ts';
 
 /** Metric labels of requests that are refused before a route is known. */
 const REFUSED = { method: '(any)', route: '(refused)' };
@@ -86,6 +87,7 @@ async function serveAlone(
     },
   });
   if (worker === null) announceReady(notice, at);
+  shrinkOnceStarted();
   try {
     await closed;
   } finally {
