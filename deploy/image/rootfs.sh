@@ -45,8 +45,8 @@ install -m 755 "$project"/node_modules/node-linux-*/bin/node "$target/usr/bin/no
 node "$project/deploy/image/install.js" "$tarballs" "$target/opt/tallystick"
 # What only compilers and debuggers read is two fifths of the packages.
 find "$target/opt" -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete
-# Its sources, and the same once more for `require`, which nothing here calls.
-rm -rf "$target/opt/tallystick/node_modules/gpt-tokenizer/cjs" "$target/opt/tallystick/node_modules/gpt-tokenizer/src"
+# Of it only the files of vocabularies are read.
+for part in cjs esm src; do rm -rf "$target/opt/tallystick/node_modules/gpt-tokenizer/$part"; done
 # Of AWS's packages, what a bundler would read: Node takes `dist-cjs`.
 find "$target/opt/tallystick/node_modules/@aws-sdk" "$target/opt/tallystick/node_modules/@smithy" -type d -name dist-es -prune -exec rm -rf {} +
 # Nor does the service read pages for people. Licences stay.
