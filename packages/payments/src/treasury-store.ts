@@ -226,8 +226,6 @@ export interface TreasuryStore {
     'requested' | 'requested_before' | { readonly kind: 'insufficient'; readonly available: NanoUsdc }
   >;
   payout(id: string): Promise<PayoutRow | null>;
-  /** Yields all payouts, oldest first, reading a page at a time. Only an audit needs them all. */
-  listPayouts(): AsyncIterable<PayoutRow>;
   /** Yields the payouts that are `waiting` or `paying`, oldest first, without reading others. */
   listOpenPayouts(kind: PayoutKind): AsyncIterable<PayoutRow>;
   /** The newest payouts of a kind, or the newest of those before one, newest first. */

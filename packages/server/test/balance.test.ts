@@ -8,7 +8,6 @@ import {
 } from '@tallystick/core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { creditCaller } from '../../ledger/src/credit.ts';
-import { collect } from '../../store/test/test-database.ts';
 import { CHAT, MODEL, startRouted } from './compute.ts';
 import { DATABASES, expectProblem, type Reply, startTestService, type TestService } from './service.ts';
 import {
@@ -259,7 +258,7 @@ describe('a withdrawal', () => {
     expect(replies.map(({ status }) => status)).toEqual([200, 200]);
     expect(replies[0]?.json).toEqual(replies[1]?.json);
     expectProblem(await withdraw('3', key), 'idempotency_key_reused');
-    expect(await collect(service.services.store.treasury.listPayouts())).toHaveLength(1);
+    expect(await service.services.store.treasury.newestPayouts('withdrawal', 100)).toHaveLength(1);
     expect((await asDid('GET', '/v1/balance')).json).toMatchObject({ balance: { usdc: '8.000000000' } });
   });
 

@@ -1,6 +1,5 @@
 import { createSigner, generateSecretKey } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
-import { collect } from '../../store/test/test-database.ts';
 import { PRO, useKeySales } from './key-sales.ts';
 import { expectProblem } from './service.ts';
 import { quote, watch } from './treasury.ts';
@@ -12,7 +11,7 @@ const NO_MAIL = { env: { TALLY_SMTP_URL: '', TALLY_SMTP_FROM: '' } };
 const newDid = async (): Promise<string> => (await createSigner(generateSecretKey())).keyId;
 
 const refundReasons = async (): Promise<(string | null)[]> => {
-  const refunds = await collect(sales.service.services.store.treasury.listPayouts());
+  const refunds = await sales.service.services.store.treasury.newestPayouts('refund', 100);
   return refunds.map(({ reason }) => reason);
 };
 

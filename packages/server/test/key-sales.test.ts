@@ -169,7 +169,7 @@ describe('every transfer ends in one way', () => {
     expect(end).toMatchObject(rest);
     await watch(sales.service);
     expect(await transfersOf(sales.service)).toHaveLength(1);
-    const refunds = await collect(sales.service.services.store.treasury.listPayouts());
+    const refunds = await sales.service.services.store.treasury.newestPayouts('refund', 100);
     expect(refunds.map((one) => one.reason)).toEqual(reason === undefined ? [] : [reason]);
     const [order] = await orders();
     expect(await balanceOf(`caller:${order?.apiKey ?? 'none'}`)).toBe(excess);
@@ -224,7 +224,7 @@ describe('a quote', () => {
     const late = await settled(await own.pay(BigInt(asked.amount)));
     await own.anvil.stop();
     expect(late).toMatchObject({ outcome: 'refund' });
-    const [refund] = await collect(sales.service.services.store.treasury.listPayouts());
+    const [refund] = await sales.service.services.store.treasury.newestPayouts('refund', 100);
     expect(refund?.reason).toBe('quote_expired');
   });
 
@@ -321,7 +321,7 @@ describe.each(DATABASES)('a key that an account’s owner made, on %s', (databas
     );
     expect(await settled(await sales.chain.pay(quoted.amount ?? 0n))).toMatchObject({ outcome: 'refund' });
     expect(await settled(await sales.chain.pay(PRO, `key=${made.id}`))).toMatchObject({ outcome: 'refund' });
-    const refunds = await collect(treasury.listPayouts());
+    const refunds = await treasury.newestPayouts('refund', 100);
     expect(refunds.map(({ reason }) => reason)).toEqual(['made_key', 'made_key']);
     expect((await apiKeys.get(made.id))?.expiresAt).toBe(Math.floor(Date.parse(made.expires_at) / 1000));
     await expectBalancedBooks();

@@ -158,12 +158,6 @@ export class SqlTreasuryStore implements TreasuryStore {
     return row && payoutFrom(row);
   }
 
-  listPayouts(): AsyncIterable<PayoutRow> {
-    return pages(PAGE, async (last: PayoutRow | undefined) =>
-      (await this.#all(this.#queries.pageOfPayouts, after(last))).map(payoutFrom),
-    );
-  }
-
   listOpenPayouts(kind: PayoutKind): AsyncIterable<PayoutRow> {
     return pages(PAGE, async (last: PayoutRow | undefined) => {
       const rows = await this.#all(this.#queries.pageOfOpenPayouts, { kind, ...after(last) });

@@ -295,13 +295,6 @@ function payoutQueries(db: Kysely<Schema>, dialect: TreasuryDialect) {
         .onConflict((conflict) => conflict.doNothing()),
     ),
     payoutById: statement((v: { id: string }) => payouts.where('id', '=', v.id)),
-    pageOfPayouts: statement((v: { createdAt: number; id: string; limit: number }) =>
-      payouts
-        .where((payout) => payout(payout.refTuple('created_at', 'id'), '>', payout.tuple(v.createdAt, v.id)))
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(v.limit),
-    ),
     pageOfOpenPayouts: statement((v: { kind: PayoutKind; createdAt: number; id: string; limit: number }) =>
       open
         .where('kind', '=', v.kind)

@@ -14,6 +14,7 @@ import { logTreeSuite } from './log-tree-suite.ts';
 import { operatorSuite } from './operator-suite.ts';
 import { paymentSuite } from './payment-suite.ts';
 import { receiptCountSuite } from './receipt-count-suite.ts';
+import { reconcileSuite } from './reconcile-suite.ts';
 import { restSuite } from './rest-suite.ts';
 import { sessionListSuite } from './session-list-suite.ts';
 import { sessionSuite } from './session-suite.ts';
@@ -50,6 +51,7 @@ export function everySuite(name: string, createDatabase: CreateDatabase): void {
     contentSuite,
     paymentSuite,
     treasurySuite,
+    reconcileSuite,
     webhookSuite,
     statusSuite,
     operatorSuite,

@@ -303,7 +303,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         expect(outcomes.filter((one) => one === 'requested')).toHaveLength(1);
         expect(await balance('withdrawals')).toBe(5_000n);
         expect(await asked(store, 'c')).toEqual({ kind: 'insufficient', available: 0n });
-        expect(await collect(store.treasury.listPayouts())).toHaveLength(1);
+        expect(await store.treasury.newestPayouts('withdrawal', 100)).toHaveLength(1);
       });
 
       it('of an account are listed apart, oldest first', async () => {
@@ -357,7 +357,6 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         const older = await treasury.newestPayouts('withdrawal', 500, newest.at(-1));
         expect(older.map(({ id }) => id)).toEqual(ids.slice(0, -60).toReversed());
         expect(await treasury.newestPayouts('refund', 9)).toMatchObject([{ id: 'r0', kind: 'refund' }]);
-        expect(await collect(treasury.listPayouts())).toHaveLength(251);
       });
 
       it('are signed once, with a nonce each', async () => {
@@ -370,7 +369,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
           other.treasury.startPayout(attempt('a', 8)),
         ]);
         expect(started.filter((one) => one === 'started').length).toBeGreaterThan(0);
-        const rows = await collect(store.treasury.listPayouts());
+        const rows = await store.treasury.newestPayouts('withdrawal', 100);
         const nonces = rows.flatMap(({ nonce }) => nonce ?? []);
         expect(new Set(nonces).size).toBe(nonces.length);
         for (const { id, nonce } of rows) {

@@ -1,9 +1,12 @@
-import type { TokenChain, TokenTransfer } from '@tallystick/chain/evm';
+import type { TokenChain } from '@tallystick/chain/evm';
 import { TallyError } from '@tallystick/core';
 import type { LedgerStore } from '@tallystick/ledger';
-import { paidPosting, paidPostingId } from '../payouts/postings.ts';
-import type { BaseUnits, PayoutRow, TreasuryStore } from '../treasury-store.ts';
+import { paidPosting } from '../payouts/postings.ts';
+import type { PayoutRow, TreasuryStore } from '../treasury-store.ts';
 import { chainAccount, OWNER, openingId, ownId } from './accounts.ts';
+import { openPostings } from './chain-postings.ts';
+import { bookedOf, Matcher, type Move, type Posting, sumOf } from './match.ts';
+import { readMoves, type WatchedSince } from './moves.ts';
 import { toNanoUsdc } from './units.ts';
 
 /** One difference between ledger and chain. Amounts are base units, positive into the treasury. */
@@ -40,66 +43,72 @@ interface ReconcileDependencies {
   readonly treasury: string;
 }
 
-const LINES = 500;
-
 /**
  * Compares the ledger with the chain: every transfer from and to the treasury must have its posting, every posting its
  * transfer, and the balances must be equal. What is not confirmed yet, and so not posted, counts as pending.
+ *
+ * Both are read from their beginning, side by side and in parts, and what agrees is forgotten: what is held does not grow
+ * with the number of transfers, but with those that differ. A payment that the ledger lacks is held to the end of both,
+ * so none is missed.
  * @throws chain_unavailable
  */
 export async function reconcile({ store, token, treasury }: ReconcileDependencies): Promise<Reconciliation> {
   const { network } = token;
   const head = await token.head();
   const watched = await watchedBy(store.treasury, { network, treasury, head: head.number });
-  const moved = new Map<string, Move>();
   let onChain = 0n;
-  for (const { address, fromBlock } of watched) {
-    await readMoves(token, address, { fromBlock, toBlock: head.number }, moved);
-    onChain += await token.balanceOf(address, head.number);
+  for (const { address } of watched) onChain += await token.balanceOf(address, head.number);
+  const matcher = new Matcher();
+  const openings = watched.map(({ address }) => openingId(network, address));
+  const ledger = openPostings(store, { network, openings, matcher });
+  let transfers = 0;
+  for await (const moves of readMoves(token, watched, head.number)) {
+    for (const move of moves) matcher.addMove(move);
+    transfers += moves.length;
+    await ledger.catchUp();
   }
   // The ledger is read last: it may since have gained what the chain had, but loses nothing.
   const underWay = await transactionsUnderWay(store.treasury, network);
-  const payouts = await payoutsByTransaction(store.treasury);
-  const postings = await readPostings(store.ledger, chainAccount(network));
-  const read = { transfers: moved.size, postings: postings.size };
+  await ledger.finish();
+  const { sum: inLedger, count: postings, unknown } = ledger.soFar();
 
   const differences: Difference[] = [];
   let pending = 0n;
   const unknownPayments: string[] = [];
-  const openings = watched.map(({ address }) => openingId(network, address));
-  let inLedger = take(postings, openings).amount;
-  for (const move of moved.values()) {
-    const { names, amount } = take(postings, namesOf(network, move, payouts));
-    inLedger += amount;
-    const isUnderWay = underWay.has(move.txHash);
-    const isPending = move.height > head.number - token.confirmations + 1 || isUnderWay;
-    if (names.length === 0 && isPending) {
-      pending += move.amount;
-      if (move.amount < 0n && !isUnderWay) unknownPayments.push(move.txHash);
-    } else if (amount !== move.amount) differences.push(differs(move, names, amount));
+  const strays = [...unknown, ...[...matcher.postings.values()].flat()];
+  for (const pair of matcher.moves.values()) {
+    const { txHash, height, amount } = pair.move;
+    const { booked, foreign } = bookedOf(pair);
+    strays.push(...foreign);
+    const isUnderWay = underWay.has(txHash);
+    const isPending = height > head.number - token.confirmations + 1 || isUnderWay;
+    if (booked.length === 0 && isPending) {
+      pending += amount;
+      if (amount < 0n && !isUnderWay) unknownPayments.push(txHash);
+    } else if (sumOf(booked) !== amount) differences.push(differs(pair.move, booked));
   }
-  for (const [posting, amount] of postings) {
-    inLedger += amount;
-    differences.push({
-      kind: 'posting_without_transfer',
-      txHash: null,
-      posting,
-      onChain: 0n,
-      inLedger: amount,
-    });
-  }
+  differences.push(...strays.map(withoutTransfer));
   if (differences.length === 0 && inLedger + pending !== onChain)
     differences.push({ kind: 'balance_differs', txHash: null, posting: null, onChain, inLedger });
   const treasuries = watched.map(({ address }) => address);
   const sums = { onChain, inLedger, pending };
-  return { network, treasuries, block: head.number, ...sums, unknownPayments, ...read, differences };
+  return {
+    network,
+    treasuries,
+    block: head.number,
+    ...sums,
+    unknownPayments,
+    transfers,
+    postings,
+    differences,
+  };
 }
 
 /** Every watched address with the first block that counts; an address that is not watched yet counts from now on. */
 async function watchedBy(
   store: TreasuryStore,
   { network, treasury, head }: { readonly network: string; readonly treasury: string; readonly head: number },
-): Promise<{ address: string; fromBlock: number }[]> {
+): Promise<WatchedSince[]> {
   const known = (await store.cursors(network)).map(({ treasury: address, firstHeight }) => ({
     address,
     fromBlock: firstHeight + 1,
@@ -140,7 +149,10 @@ export async function bookOwn(
 
 /**
  * Refuses to pay out while the treasury has made a payment that the books lack, confirmed or not: after restoring a
- * backup, or with a standby that lacks the newest rows, it could be paid twice.
+ * backup, or with a standby that lacks the newest rows, it could be paid twice. A payment is known by its posting, or by a
+ * stored transaction of a payout that is under way. All of the chain is read for this from the first watched block on,
+ * since the books of a backup cannot tell how far they once were compared. A payment that is in no block yet is refused
+ * where its nonce would be used (`payOut`).
  * @throws unavailable
  */
 export async function requireKnownPayments(dependencies: ReconcileDependencies): Promise<void> {
@@ -190,51 +202,6 @@ export async function bookPaid(
   if (ended === 'overtaken') throw new TallyError('unavailable', `${payout.id} is no longer waiting.`);
 }
 
-/** What a transaction moved into the treasury, less what it moved out. */
-interface Move {
-  readonly txHash: string;
-  height: number;
-  incoming: number;
-  amount: BaseUnits;
-}
-
-async function readMoves(
-  token: ReconcileDependencies['token'],
-  address: string,
-  range: { readonly fromBlock: number; readonly toBlock: number },
-  moves: Map<string, Move>,
-): Promise<void> {
-  if (range.fromBlock > range.toBlock) return;
-  const add = ({ txHash, blockNumber }: TokenTransfer, amount: BaseUnits): void => {
-    const move = moves.get(txHash) ?? { txHash, height: blockNumber, incoming: 0, amount: 0n };
-    moves.set(txHash, move);
-    move.amount += amount;
-    if (amount > 0n) move.incoming += 1;
-  };
-  for await (const one of token.transfers({ ...range, to: address }))
-    if (one.from !== one.to) add(one, one.amount);
-  for await (const one of token.transfers({ ...range, from: address }))
-    if (one.from !== one.to) add(one, -one.amount);
-}
-
-/** The ids that the postings of a transaction can have: the watcher's, x402's, and payouts'. */
-function namesOf(
-  network: string,
-  { txHash, incoming }: Move,
-  payouts: ReadonlyMap<string, string>,
-): string[] {
-  const ours = Array.from({ length: incoming }, (_, ordinal) => `transfer:${network}:${txHash}:${ordinal}`);
-  const payout = payouts.get(txHash);
-  const others = [`x402:${txHash}`, ownId(network, txHash)];
-  return [...ours, ...others, ...(payout === undefined ? [] : [paidPostingId(payout)])];
-}
-
-async function payoutsByTransaction(treasury: TreasuryStore): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for await (const { id, txHash } of treasury.listPayouts()) if (txHash !== null) found.set(txHash, id);
-  return found;
-}
-
 /** Transactions of payouts that are signed and whose end is not posted. */
 async function transactionsUnderWay(treasury: TreasuryStore, network: string): Promise<Set<string>> {
   const payouts = await treasury.payoutsUnderWay(network);
@@ -242,30 +209,12 @@ async function transactionsUnderWay(treasury: TreasuryStore, network: string): P
   return new Set(attempts.flat().map(({ txHash }) => txHash));
 }
 
-/** The postings of the chain's account: base units into the treasury, by posting. */
-async function readPostings(ledger: LedgerStore, account: string): Promise<Map<string, BaseUnits>> {
-  const found = new Map<string, BaseUnits>();
-  for (let after = 0; ; ) {
-    const lines = await ledger.statement(account, { after, limit: LINES });
-    for (const { posting, amount } of lines) found.set(posting, -amount / toNanoUsdc(1n));
-    const last = lines.at(-1);
-    if (last === undefined) return found;
-    after = last.line;
-  }
+function differs({ txHash, amount }: Move, booked: readonly Posting[]): Difference {
+  const kind = booked.length === 0 ? 'unposted_transfer' : 'amount_differs';
+  const posting = booked.map(({ id }) => id).join(', ') || null;
+  return { kind, txHash, posting, onChain: amount, inLedger: sumOf(booked) };
 }
 
-/** Removes postings, and returns their sum. */
-function take(
-  postings: Map<string, BaseUnits>,
-  ids: readonly string[],
-): { readonly names: string[]; readonly amount: BaseUnits } {
-  const names = ids.filter((name) => postings.has(name));
-  const amount = names.reduce((sum, name) => sum + (postings.get(name) ?? 0n), 0n);
-  for (const name of names) postings.delete(name);
-  return { names, amount };
-}
-
-function differs({ txHash, amount }: Move, names: readonly string[], inLedger: BaseUnits): Difference {
-  const kind = names.length === 0 ? 'unposted_transfer' : 'amount_differs';
-  return { kind, txHash, posting: names.join(', ') || null, onChain: amount, inLedger };
+function withoutTransfer({ id, amount }: Posting): Difference {
+  return { kind: 'posting_without_transfer', txHash: null, posting: id, onChain: 0n, inLedger: amount };
 }
