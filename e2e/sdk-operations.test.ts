@@ -507,7 +507,11 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
     expect([account, credited.usdc]).toEqual([`caller:${context.did}`, '1.500000000']);
   },
   requestWithdrawal: ({ agent }) => agent.requestWithdrawal({ address: ISSUE.recipient, amount: '2.5' }),
-  listWithdrawals: ({ agent }) => agent.listWithdrawals(),
+  listWithdrawals: async ({ agent }) => {
+    const { data, withdrawals, next_cursor } = await agent.listWithdrawals({ limit: 5 });
+    expect(data).toMatchObject([{ state: 'waiting', amount: { usdc: '2.500000000' } }]);
+    expect([withdrawals, next_cursor]).toEqual([data, null]);
+  },
   listKeys: async ({ client }) => {
     const { data } = await client.listKeys({ limit: 1 });
     expect(data).toHaveLength(1);

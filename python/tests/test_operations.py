@@ -404,8 +404,9 @@ def statement(given: Given) -> None:
 
 
 def withdrawals(given: Given) -> None:
-    found = given.agent.list_withdrawals()["withdrawals"]
-    assert [one["amount"]["usdc"] for one in found] == ["2.500000000"]
+    page = given.agent.list_withdrawals(limit=5, from_=0)
+    assert [one["amount"]["usdc"] for one in page["data"]] == ["2.500000000"]
+    assert (page["withdrawals"], page["next_cursor"]) == (page["data"], None)
 
 
 def model(given: Given) -> None:

@@ -234,8 +234,16 @@ export interface TreasuryStore {
     limit: number,
     before?: Pick<PayoutRow, 'createdAt' | 'id'>,
   ): Promise<PayoutRow[]>;
-  /** Yields the withdrawals of an account, oldest first, without reading those of others. */
-  listWithdrawals(account: string): AsyncIterable<PayoutRow>;
+  /** The newest withdrawals of an account, newest first: those from `from` on, and before a place if one is given. */
+  newestWithdrawals(
+    account: string,
+    page: {
+      /** Unix seconds. */
+      readonly from: number;
+      readonly before?: Pick<PayoutRow, 'createdAt' | 'id'>;
+      readonly limit: number;
+    },
+  ): Promise<PayoutRow[]>;
   /** The payouts in state `paying`, by nonce. */
   payoutsUnderWay(network: string): Promise<PayoutRow[]>;
   /** The greatest nonce with which a payout of the account was ever signed, or null. */

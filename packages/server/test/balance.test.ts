@@ -246,8 +246,45 @@ describe('a withdrawal', () => {
     expect((await asDid('GET', '/v1/balance')).json).toMatchObject({ balance: { usdc: '7.500000000' } });
     const { ledger } = service.services.store;
     expect((await ledger.balance('withdrawals')).balance).toBe(25n * 10n ** 8n);
-    expect((await asDid('GET', '/v1/balance/withdrawals')).json).toEqual({ withdrawals: [json] });
+    const listed = { data: [json], next_cursor: null, withdrawals: [json] };
+    expect((await asDid('GET', '/v1/balance/withdrawals')).json).toEqual(listed);
     expect(await ledger.checkBalanced()).toMatchObject({ sum: 0n, faults: [] });
+  });
+
+  it('is listed with those before it, newest first: in pages, of a period, or as a file', async () => {
+    service = await startPaidService(chain);
+    const PATH = '/v1/balance/withdrawals';
+    await credit(10n * USDC);
+    const asked: string[] = [];
+    for (const text of ['1', '2', '3']) {
+      service.clock.advance(60_000);
+      const { json } = await withdraw(text);
+      asked.push((json as { requested_at: string }).requested_at);
+    }
+    type Row = { readonly amount: { readonly usdc: string } };
+    type Page = { readonly [member in 'data' | 'withdrawals']: readonly Row[] } & {
+      next_cursor: string | null;
+    };
+    const pageOf = async (query: string) => (await asDid('GET', `${PATH}${query}`)).json as unknown as Page;
+    const amountsOf = (rows: readonly Row[]) => rows.map(({ amount }) => amount.usdc.slice(0, 1)).join('');
+    const first = await pageOf('?limit=2');
+    expect([amountsOf(first.data), amountsOf(first.withdrawals)]).toEqual(['32', '23']);
+    const next = await pageOf(`?limit=2&cursor=${first.next_cursor}`);
+    expect([amountsOf(next.data), next.next_cursor]).toEqual(['1', null]);
+    const period = await pageOf(`?from=${asked[1]}&to=${asked[2]}`);
+    expect(amountsOf(period.data)).toBe('2');
+    for (const [field, value] of [
+      ['limit', '0'],
+      ['cursor', 'x'],
+    ])
+      expectProblem(await asDid('GET', `${PATH}?${field}=${value}`), 'invalid_field', field);
+    const lines = (await asDid('GET', `${PATH}?format=csv`)).text.trimEnd().split('\r\n');
+    expect(lines[0]).toBe('id,state,network,address,amount.usdc,amount.nano,requested_at,tx_hash,note');
+    expect(lines.slice(1).map((line) => line.split(',')[4])).toEqual([
+      '3.000000000',
+      '2.000000000',
+      '1.000000000',
+    ]);
   });
 
   it('is made once with one Idempotency-Key, also by two requests at once', async () => {

@@ -169,11 +169,11 @@ export class SqlTreasuryStore implements TreasuryStore {
     return (await this.#all(this.#queries.newestPayouts, { kind, ...before(next), limit })).map(payoutFrom);
   }
 
-  listWithdrawals(account: string): AsyncIterable<PayoutRow> {
-    return pages(PAGE, async (last: PayoutRow | undefined) => {
-      const rows = await this.#all(this.#queries.pageOfWithdrawals, { account, ...after(last) });
-      return rows.map(payoutFrom);
-    });
+  async newestWithdrawals(
+    ...[account, { from, before: next, limit }]: Parameters<TreasuryStore['newestWithdrawals']>
+  ): Promise<PayoutRow[]> {
+    const page = { account, from, ...before(next), limit };
+    return (await this.#all(this.#queries.newestWithdrawals, page)).map(payoutFrom);
   }
 
   async payoutsUnderWay(network: string): Promise<PayoutRow[]> {

@@ -311,14 +311,18 @@ function payoutQueries(db: Kysely<Schema>, dialect: TreasuryDialect) {
         .orderBy('id', 'desc')
         .limit(v.limit),
     ),
-    pageOfWithdrawals: statement((v: { account: string; createdAt: number; id: string; limit: number }) =>
-      payouts
-        .where('account', '=', v.account)
-        .where('kind', '=', sql.lit('withdrawal'))
-        .where((payout) => payout(payout.refTuple('created_at', 'id'), '>', payout.tuple(v.createdAt, v.id)))
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(v.limit),
+    newestWithdrawals: statement(
+      (v: { account: string; from: number; createdAt: number; id: string; limit: number }) =>
+        payouts
+          .where('account', '=', v.account)
+          .where('kind', '=', sql.lit('withdrawal'))
+          .where('created_at', '>=', v.from)
+          .where((payout) =>
+            payout(payout.refTuple('created_at', 'id'), '<', payout.tuple(v.createdAt, v.id)),
+          )
+          .orderBy('created_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(v.limit),
     ),
     payoutsUnderWay: statement((v: { network: string }) =>
       open.where('state', '=', sql.lit('paying')).where('network', '=', v.network).orderBy('nonce'),

@@ -88,12 +88,12 @@ test('every list is read from an index that begins with its owner, in order, and
   expect(purging.join()).toContain('session_list_expiry (expires_at<?)');
   expect(purging.filter((step) => step.startsWith('SCAN session_list'))).toEqual([]);
   const treasury = treasuryQueries(db, dialect);
-  const { pageOfWithdrawals, pageOfOpenPayouts, newestPayouts, payoutsUnderWay, newestNonce } = treasury;
+  const { newestWithdrawals, pageOfOpenPayouts, newestPayouts, payoutsUnderWay, newestNonce } = treasury;
   const { oldestOpenPayouts, countOpenPayouts } = operatorQueries(db, dialect);
   for (const [statement, ...steps] of [
     [treasury.pageOfOpenOrders, 'orders_waiting ((created_at,id)>(?,?))'],
     [treasury.newestOrders, 'orders_time ((created_at,id)<(?,?))'],
-    [pageOfWithdrawals, 'payouts_account (account=? AND kind=? AND (created_at,id)>(?,?))'],
+    [newestWithdrawals, 'payouts_account (account=? AND kind=? AND created_at>? AND (created_at,id)<(?,?))'],
     [pageOfOpenPayouts, 'payouts_open (kind=? AND (created_at,id)>(?,?))'],
     [newestPayouts, 'payouts_kind (kind=? AND (created_at,id)<(?,?))'],
     // All open payouts are read, and put in order.

@@ -306,7 +306,7 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         expect(await store.treasury.newestPayouts('withdrawal', 100)).toHaveLength(1);
       });
 
-      it('of an account are listed apart, oldest first', async () => {
+      it('of an account are listed apart, newest first, by their time and in pages', async () => {
         await credit();
         await store.ledger.post(posting('more', 'external', 'caller:key_b'));
         for (const [id, account, createdAt] of [
@@ -323,11 +323,22 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
           const asked = store.treasury.requestPayout(payout(id, { account, createdAt }), held);
           expect(await asked).toBe('requested');
         }
-        const idsOf = async (account: string) =>
-          (await collect(store.treasury.listWithdrawals(account))).map(({ id }) => id);
-        expect(await idsOf('caller:key_a')).toEqual(['early', 'late']);
+        const idsOf = async (
+          account: string,
+          page: Partial<Parameters<typeof store.treasury.newestWithdrawals>[1]> = {},
+        ) => {
+          const rows = await store.treasury.newestWithdrawals(account, { from: 0, limit: 9, ...page });
+          return rows.map(({ id }) => id);
+        };
+        expect(await idsOf('caller:key_a')).toEqual(['late', 'early']);
         expect(await idsOf('caller:key_b')).toEqual(['other']);
         expect(await idsOf('caller:key_c')).toEqual([]);
+        expect(await idsOf('caller:key_a', { limit: 1 })).toEqual(['late']);
+        expect(await idsOf('caller:key_a', { before: { createdAt: NOW + 1, id: 'late' } })).toEqual([
+          'early',
+        ]);
+        expect(await idsOf('caller:key_a', { before: { createdAt: NOW + 1, id: '' } })).toEqual(['early']);
+        expect(await idsOf('caller:key_a', { from: NOW + 1 })).toEqual(['late']);
       });
 
       it('are listed by their kind: those that are open, and the newest of all', async () => {

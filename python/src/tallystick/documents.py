@@ -1849,8 +1849,12 @@ class Withdrawal(TypedDict):
 
 
 class Withdrawals(TypedDict):
+    data: list[Withdrawal]
+    """The rows, newest first."""
+    next_cursor: str | None
+    """Continues after the last row; null where there are no more."""
     withdrawals: list[Withdrawal]
-    """The withdrawals, oldest first."""
+    """The rows of ``data``, oldest first."""
 
 
 class RosettaAnswerCrosswalk(TypedDict):

@@ -7,6 +7,7 @@ import type {
   TopUpBalanceAnswer,
   Withdrawal,
 } from './documents.ts';
+import { type ListParams, pageOf } from './lists.ts';
 import { read, send } from './read.ts';
 
 /** The prepaid balance of the API key, or of the agent that signs. Amounts that are sent are decimal text in USDC. */
@@ -27,8 +28,11 @@ export interface BalanceMethods {
    * @throws ServiceError (signature_invalid, insufficient_balance…)
    */
   requestWithdrawal(params: WithdrawalParams, call?: CallOptions): Promise<Withdrawal>;
-  /** Lists the withdrawals of the agent that signs, oldest first. @throws ServiceError (signature_invalid) */
-  listWithdrawals(call?: CallOptions): Promise<ListWithdrawalsAnswer>;
+  /**
+   * Lists the withdrawals of the agent that signs. For the next page give the answer's `next_cursor` as `cursor`, until that
+   * is null. @throws ServiceError (signature_invalid)
+   */
+  listWithdrawals(params?: ListParams, call?: CallOptions): Promise<ListWithdrawalsAnswer>;
 }
 
 export interface StatementParams {
@@ -60,6 +64,6 @@ export function balanceMethods(transport: Transport): BalanceMethods {
       send(transport, '/v1/balance/topup', { amount, account }, call),
     requestWithdrawal: ({ address, amount }, call) =>
       send(transport, '/v1/balance/withdrawals', { address, amount }, call),
-    listWithdrawals: (call) => read(transport, '/v1/balance/withdrawals', call),
+    listWithdrawals: (params = {}, call) => read(transport, '/v1/balance/withdrawals', call, pageOf(params)),
   };
 }

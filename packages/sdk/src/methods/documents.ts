@@ -878,7 +878,11 @@ export interface ListWebhooksAnswer {
   readonly next_cursor: string | null;
 }
 export interface ListWithdrawalsAnswer {
-  /** The withdrawals, oldest first. */
+  /** The rows, newest first. */
+  readonly data: readonly Withdrawal[];
+  /** Continues after the last row; null where there are no more. */
+  readonly next_cursor: string | null;
+  /** The rows of `data`, oldest first. */
   readonly withdrawals: readonly Withdrawal[];
 }
 /** A receipt in a list: `GET /v1/receipt/{id}` answers it whole. */

@@ -37,8 +37,8 @@ export interface Listing<Row> {
   readonly show: (row: Row) => JsonObject;
   /** Members of a row in the order of the columns of a CSV file; `a.b` for a member of a member. */
   readonly columns: readonly string[];
-  /** Another name for `data`, under which clients read it before lists had one form. */
-  readonly alias?: string;
+  /** The member in which clients read the rows before lists had one form. */
+  readonly alias?: (data: JsonObject[]) => JsonObject;
   /** Whether everybody may read it. */
   readonly isPublic?: boolean;
 }
@@ -112,8 +112,7 @@ export async function listAnswer<Row>(query: ListQuery, listing: Listing<Row>): 
   const last = shown.at(-1);
   const data = shown.map(listing.show);
   const next_cursor = rows.length > limit && last !== undefined ? cursorOf(listing.placeOf(last)) : null;
-  const { alias } = listing;
-  return json({ data, next_cursor, ...(alias !== undefined && { [alias]: data }) }, { headers });
+  return json({ data, next_cursor, ...listing.alias?.(data) }, { headers });
 }
 
 /** Where a list begins and ends. @throws invalid_field */

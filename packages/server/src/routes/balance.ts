@@ -381,26 +381,45 @@ function withdrawals(services: Needs): Endpoint {
     credentials: ['messageSignature'],
     group: GROUP,
     summary: 'List the withdrawals of a DID',
-    description: 'Oldest first. Only for a DID that a message signature proves.',
+    description:
+      'Newest first. `from` and `to` are times of requests. Only for a DID that a message signature proves.',
     availability: 'live',
     headers: AGENT_HEADERS,
+    query: z.strictObject(listQuery),
     answers: {
       200: {
         description: 'The withdrawals and their states',
-        schema: z.object({
-          withdrawals: z.array(withdrawalSchema).openapi({ description: 'The withdrawals, oldest first.' }),
+        schema: pageSchema(withdrawalSchema).extend({
+          withdrawals: z
+            .array(withdrawalSchema)
+            .openapi({ description: 'The rows of `data`, oldest first.' }),
         }),
+        otherwise: EXPORT_TYPES,
       },
     },
     errors: ['signature_invalid', 'invalid_field'],
     async handle(call) {
       const account = `caller:${await provedDid(services, call)}`;
-      const found: PayoutRow[] = [];
-      for await (const row of store.treasury.listWithdrawals(account)) found.push(row);
-      return json({ withdrawals: found.map(withdrawalDocument) }, PRIVATE);
+      return listAnswer(call.query, {
+        name: 'withdrawals',
+        read: ({ from, before, limit }) =>
+          store.treasury.newestWithdrawals(account, {
+            from: Math.ceil(from / 1000),
+            before: { createdAt: Math.ceil(before.at / 1000), id: before.id },
+            limit,
+          }),
+        placeOf: ({ createdAt, id }) => ({ at: createdAt * 1000, id }),
+        show: withdrawalDocument,
+        columns: WITHDRAWAL_COLUMNS,
+        alias: (data) => ({ withdrawals: data.toReversed() }),
+      });
     },
   });
 }
+
+const WITHDRAWAL_COLUMNS = Object.keys(withdrawalSchema.shape).flatMap((name) =>
+  name === 'amount' ? ['amount.usdc', 'amount.nano'] : [name],
+);
 
 function withdrawalDocument({
   id,

@@ -136,7 +136,7 @@ function postings({ store }: Needs): Endpoint {
     handle({ query: { state = null, tx_hash: txHash = null, tree_size, ...query } }) {
       const size = tree_size === undefined ? null : Number(tree_size);
       const listing = postingListing(store.log, { state, txHash, size });
-      return listAnswer(query, { ...listing, alias: 'postings' });
+      return listAnswer(query, { ...listing, alias: (data) => ({ postings: data }) });
     },
   });
 }

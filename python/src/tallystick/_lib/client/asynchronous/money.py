@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ....documents import (
     Balance,
@@ -15,8 +15,11 @@ from ....documents import (
     Withdrawal,
     Withdrawals,
 )
-from ..calls import money
+from ..calls import lists, money
 from .sender import AsyncSender
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class AsyncMoneyMethods(AsyncSender):
@@ -66,9 +69,13 @@ class AsyncMoneyMethods(AsyncSender):
         call = money.request_withdrawal(self._service, address, amount, idempotency_key)
         return await self._send(call)
 
-    async def list_withdrawals(self) -> Withdrawals:
-        """Lists the withdrawals of the agent that signs, oldest first."""
-        return await self._send(money.list_withdrawals(self._service))
+    async def list_withdrawals(self, **page: Unpack[lists.Page]) -> Withdrawals:
+        """Lists the withdrawals of the agent that signs.
+
+        Takes ``limit``, ``cursor``, ``from_`` and ``to`` like every list. For the next page give
+        the answer's ``next_cursor`` as ``cursor``, until that is ``None``.
+        """
+        return await self._send(money.list_withdrawals(self._service, page))
 
     async def quote_key(
         self,

@@ -17,6 +17,7 @@ from ....documents import (
 )
 from ..service import Service, segment
 from ..wire import Call
+from .lists import Page
 
 
 def get_balance(service: Service) -> Call[Balance]:
@@ -45,8 +46,9 @@ def request_withdrawal(
     return service.post("/v1/balance/withdrawals", {"address": address, "amount": amount}, key=key)
 
 
-def list_withdrawals(service: Service) -> Call[Withdrawals]:
-    return service.get("/v1/balance/withdrawals")
+def list_withdrawals(service: Service, page: Page) -> Call[Withdrawals]:
+    query = {name.rstrip("_"): value for name, value in page.items()}
+    return service.get("/v1/balance/withdrawals", query=query)
 
 
 def quote_key(service: Service, members: Mapping[str, object]) -> Call[KeyQuote]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ....documents import (
     Balance,
@@ -16,8 +16,11 @@ from ....documents import (
     Withdrawal,
     Withdrawals,
 )
-from ..calls import money
+from ..calls import lists, money
 from .sender import Sender
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class MoneyMethods(Sender):
@@ -67,9 +70,13 @@ class MoneyMethods(Sender):
         call = money.request_withdrawal(self._service, address, amount, idempotency_key)
         return self._send(call)
 
-    def list_withdrawals(self) -> Withdrawals:
-        """Lists the withdrawals of the agent that signs, oldest first."""
-        return self._send(money.list_withdrawals(self._service))
+    def list_withdrawals(self, **page: Unpack[lists.Page]) -> Withdrawals:
+        """Lists the withdrawals of the agent that signs.
+
+        Takes ``limit``, ``cursor``, ``from_`` and ``to`` like every list. For the next page give
+        the answer's ``next_cursor`` as ``cursor``, until that is ``None``.
+        """
+        return self._send(money.list_withdrawals(self._service, page))
 
     def quote_key(
         self,
