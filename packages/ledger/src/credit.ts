@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { TallyError } from '@tallystick/core';
 import { callerAccount, EXTERNAL } from './accounts.ts';
+import { firstLineSince } from './first-line.ts';
 import type { LedgerStore, NanoUsdc } from './ledger-store.ts';
 import { formatUsdc } from './money.ts';
 
@@ -55,14 +56,24 @@ export async function creditCaller(
   return outcome;
 }
 
-const PAGE = 1_000;
+const PAGE = 100;
+/** Seconds. A line may have been written after others that are later: a receipt is older than its settlement. */
+const DAY = 86_400;
 
-/** What a posting credited to an account; null where it is not in its statement. */
+/**
+ * What a posting credited to an account; null where it is not in its statement. Of the statement only a day on both sides of
+ * the posting is read.
+ */
 async function amountOf(ledger: LedgerStore, account: string, posting: string): Promise<NanoUsdc | null> {
-  for (let after = 0; ; after += PAGE) {
+  const at = await ledger.postedAt(posting);
+  if (at === null) return null;
+  const { lines: count } = await ledger.balance(account);
+  const first = await firstLineSince(ledger, account, count, Math.max(0, at - DAY) * 1000);
+  for (let after = first - 1; ; after += PAGE) {
     const lines = await ledger.statement(account, { after, limit: PAGE });
     const found = lines.find((line) => line.posting === posting);
     if (found !== undefined) return found.amount;
-    if (lines.length < PAGE) return null;
+    const last = lines.at(-1);
+    if (last === undefined || lines.length < PAGE || last.at > at + DAY) return null;
   }
 }

@@ -234,6 +234,8 @@ export interface LedgerStore {
   release(id: string): Promise<void>;
   /** Posts entries. @throws {RangeError} where they do not sum to 0 */
   post(posting: LedgerPosting): Promise<'posted' | 'posted_before' | Insufficient>;
+  /** When a posting was made, in unix seconds; null where there is none. */
+  postedAt(posting: string): Promise<number | null>;
   /** The balance of an account; zero where it was never used. */
   balance(account: string): Promise<AccountBalance>;
   /** Total of all reservations. */

@@ -22,7 +22,7 @@ export function ledgerQueries(db: Kysely<Schema>, dialect: Pick<Dialect, 'forUpd
 function bookQueries(db: Kysely<Schema>, { forUpdate }: Pick<Dialect, 'forUpdate'>) {
   return {
     postingById: statement((v: { id: string }) =>
-      db.selectFrom('ledger_postings').select('id').where('id', '=', v.id),
+      db.selectFrom('ledger_postings').select(['id', 'at']).where('id', '=', v.id),
     ),
     accountByName: statement((v: { account: string }) =>
       db

@@ -133,6 +133,11 @@ export class SqlLedgerStore implements LedgerStore {
     );
   }
 
+  async postedAt(posting: string): Promise<number | null> {
+    const [row] = await this.#database.read(all(this.#queries.postingById, { id: posting }));
+    return row?.at ?? null;
+  }
+
   async balance(account: string): Promise<AccountBalance> {
     const { balance, reserved, dust, lines } = await this.#booked(account);
     const spare = this.slices.spare(account);

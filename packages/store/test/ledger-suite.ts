@@ -35,6 +35,7 @@ export function ledgerSuite(name: string, createDatabase: CreateDatabase): void 
         expect(await credit(ledger, ACCOUNT, 100n, 'p1')).toBe('posted_before');
         expect(await credit(ledger, ACCOUNT, 20n, 'p2')).toBe('posted');
         const other = (await open()).ledger;
+        expect([await other.postedAt('p1'), await other.postedAt('p0')]).toEqual([NOW, null]);
         expect(await other.balance(ACCOUNT)).toEqual({ balance: 120n, reserved: 0n, dust: 0n, lines: 2 });
         expect(await other.balance('external')).toMatchObject({ balance: -120n, lines: 2 });
         const line = { memo: 'paid in', at: NOW };
