@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import type { Dialect } from '../src/dialect.ts';
+import { ledgerQueries } from '../src/ledger-queries.ts';
 import { logQueries } from '../src/log-queries.ts';
 import { operatorQueries } from '../src/operator-queries.ts';
 import { receiptListQueries } from '../src/receipt-list-queries.ts';
@@ -89,11 +90,19 @@ test('every list is read from an index that begins with its owner, in order, and
   expect(purging.filter((step) => step.startsWith('SCAN session_list'))).toEqual([]);
   const treasury = treasuryQueries(db, dialect);
   const { newestWithdrawals, pageOfOpenPayouts, newestPayouts, payoutsUnderWay, newestNonce } = treasury;
+  const { postingById, pageOfLines } = ledgerQueries(db, dialect);
   const { oldestOpenPayouts, countOpenPayouts } = operatorQueries(db, dialect);
   for (const [statement, ...steps] of [
     [treasury.pageOfOpenOrders, 'orders_waiting ((created_at,id)>(?,?))'],
     [treasury.newestOrders, 'orders_time ((created_at,id)<(?,?))'],
     [newestWithdrawals, 'payouts_account (account=? AND kind=? AND created_at>? AND (created_at,id)<(?,?))'],
+    [treasury.payoutById, 'payouts USING PRIMARY KEY (id=?)'],
+    [postingById, 'ledger_postings USING PRIMARY KEY (id=?)'],
+    [
+      pageOfLines,
+      'ledger_entries USING PRIMARY KEY (account=? AND line>?)',
+      'ledger_postings USING PRIMARY KEY (id=?)',
+    ],
     [pageOfOpenPayouts, 'payouts_open (kind=? AND (created_at,id)>(?,?))'],
     [newestPayouts, 'payouts_kind (kind=? AND (created_at,id)<(?,?))'],
     // All open payouts are read, and put in order.
