@@ -63,6 +63,7 @@ const PAGES = {
     content: ['benchmark/page.html'],
     words: ['benchmark/words.json'],
     entry: 'benchmark/main.ts',
+    hasEvidence: false,
     styles: ['base', 'header', 'controls', 'parts', 'verdict', 'plot', 'scroll', 'benchmark'],
     connect: "'self'",
   },
