@@ -29,6 +29,7 @@ export function bundleScript(entry: URL, { hasLater, hasEvidence }: Needs): Prom
   return bundle(entry, [
     ...(hasEvidence ? [] : [withoutEvidence]),
     verifyingOnly,
+    withoutAes,
     withoutSigning,
     withoutMlDsa,
     hasLater ? pqLater : withoutPq,
@@ -37,7 +38,7 @@ export function bundleScript(entry: URL, { hasLater, hasEvidence }: Needs): Prom
 
 /** As `bundleScript`, for a script that is run by another one, whose verifier it uses. */
 export function bundleLater(entry: URL): Promise<Bundle> {
-  return bundle(entry, [verifierOfPage, withoutSigning, mlDsaAtOnce]);
+  return bundle(entry, [verifierOfPage, withoutAes, mlDsaAtOnce]);
 }
 
 /** Bundles the script that stands in the head of each page, since it must run before anything is drawn. */
@@ -167,17 +168,23 @@ const HASH_SET =
   'export class HashSet { #texts = new Set(); add(hash) { return this.#texts.size < this.#texts.add(String(hash)).size; } }';
 
 /**
- * Removes what verifying never calls, such as AES in JavaScript. Only the sample of a sealed document
- * needs AES, which browsers provide on pages from disk, over HTTPS or from this machine; elsewhere the page says
- * that it did not try. The rest of core is used unchanged.
+ * Removes AES in JavaScript. Only the sample of a sealed document needs AES, which browsers provide on pages from disk, over HTTPS or
+ * from this machine; elsewhere the page says that it did not try.
  */
-const verifyingOnly: Plugin = {
-  name: 'verifying-only',
+const withoutAes: Plugin = {
+  name: 'without-aes',
   setup(build) {
     build.onLoad({ filter: /[\\/]ciphers[\\/]aes\.js$/ }, () => ({
       contents:
         'const absent = () => { throw new Error("This page has no AES of its own."); }; export { absent as gcm };',
     }));
+  },
+};
+
+/** Removes what verifying never calls. The rest of core is used unchanged. */
+const verifyingOnly: Plugin = {
+  name: 'verifying-only',
+  setup(build) {
     build.onLoad({ filter: /[\\/]canonical-leaf\.ts$/ }, () => ({ contents: CANONICAL_LEAF }));
     build.onLoad({ filter: /[\\/]evidence-policy\.ts$/ }, () => ({ contents: EVIDENCE_POLICY }));
     build.onLoad({ filter: /[\\/]hash-set\.ts$/ }, () => ({ contents: HASH_SET }));
@@ -315,13 +322,17 @@ const withoutEvidence: Plugin = {
   },
 };
 
-/** What the first script gives to the second (`src/later/run.ts`); of the module's other exports neither needs any. */
+/** What the first script gives to the second (`src/later/run.ts`), from two modules of core; of their other exports neither needs any. */
 const verifierOfPage: Plugin = {
   name: 'verifier-of-page',
   setup(build) {
     build.onLoad({ filter: /core[\\/]src[\\/]verify\.ts$/ }, () => ({
       contents:
         'export const { readReceipt, verifyParsed, evidenceVerifier, familyOf, settlementOf, verify } = globalThis.tallystickVerifier;',
+    }));
+    build.onLoad({ filter: /core[\\/]src[\\/]ed25519[\\/]engines\.ts$/ }, () => ({
+      contents:
+        'export const { defaultEngine, nobleEngine, webCryptoEngine, nodeCrypto } = globalThis.tallystickVerifier;',
     }));
   },
 };

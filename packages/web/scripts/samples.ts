@@ -17,7 +17,7 @@ import {
   toHex,
   utf8,
 } from '@tallystick/core';
-import type { Samples } from '../src/five-checks.ts';
+import type { Samples } from '../src/later/five-checks.ts';
 
 const ISSUER = 'did:svc:sample';
 const ISSUED_AT = '2026-01-15T11:00:00Z';

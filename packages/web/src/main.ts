@@ -2,7 +2,6 @@ import { TallyError, utf8 } from '@tallystick/core';
 import { isSession } from './documents.ts';
 import { byId, on, setContents } from './dom.ts';
 import { evaluate } from './evaluate.ts';
-import { fiveChecks } from './five-checks.ts';
 import { createInput, onDrop, onFile } from './inputs.ts';
 import { later } from './later/run.ts';
 import { enableSaving } from './save.ts';
@@ -168,5 +167,7 @@ onFile('session', take);
 for (const kind of kinds) onFile(kind, (bytes, name) => takeBeside(kind, bytes, name));
 onFile('trust', addTrust);
 onDrop(take);
-fiveChecks((sample) => takeReceipt(utf8(JSON.stringify(sample, null, 2)), prose.text.sample));
+on(byId('run-five'), 'click', () =>
+  later().fiveChecks((sample) => takeReceipt(utf8(JSON.stringify(sample, null, 2)), prose.text.sample)),
+);
 void refresh();

@@ -7,6 +7,7 @@ import { createSessionDesk } from '../sessions/desk.ts';
 import { addWitnesses, readPolicy } from '../witnesses.ts';
 import { read } from './calls.ts';
 import { chosenTime } from './chosen-time.ts';
+import { fiveChecks } from './five-checks.ts';
 import { kindOf } from './kind.ts';
 import { refusesLarge } from './large.ts';
 
@@ -17,6 +18,7 @@ const made = {
   chosenTime,
   coverageOf,
   createSessionDesk,
+  fiveChecks,
   judgeForeign,
   kindOf,
   read,

@@ -1,4 +1,4 @@
-import { readReceipt, verifyParsed } from '@tallystick/core';
+import { defaultEngine, readReceipt, verifyParsed } from '@tallystick/core';
 import { byId } from '../dom.ts';
 import type { Later } from './main.ts';
 
@@ -9,11 +9,11 @@ declare global {
   var tallystickGiven: readonly File[] | undefined;
 }
 
-/** The page's second script, for what most readers never need: inference calls, bills, sessions, foreign receipts, ML-DSA signatures, witness policies, evidence, chosen times, and the kinds of dropped files. */
+/** The page's second script, for what most readers never need: the five checks, inference calls, bills, sessions, foreign receipts, ML-DSA signatures, witness policies, evidence, chosen times, and the kinds of dropped files. */
 export function later(): Later {
   if (globalThis.tallystickLater === undefined) {
     // scripts/bundle.ts: the other scripts have no verifier of their own.
-    globalThis.tallystickVerifier = { readReceipt, verifyParsed };
+    globalThis.tallystickVerifier = { defaultEngine, readReceipt, verifyParsed };
     run('later');
   }
   return globalThis.tallystickLater as unknown as Later;

@@ -9,9 +9,9 @@ import {
   type Verification,
   verifyParsed,
 } from '@tallystick/core';
-import { stateOf } from './checks.ts';
-import { announce, button, byId, element, icon, on, setContents } from './dom.ts';
-import { dataOf, formatText, prose } from './words.ts';
+import { stateOf } from '../checks.ts';
+import { announce, button, byId, element, icon, setContents } from '../dom.ts';
+import { dataOf, formatText, prose } from '../words.ts';
 
 /** The samples in the page: made by scripts/samples.ts from fixed keys. */
 export interface Samples {
@@ -37,22 +37,19 @@ interface Result {
   readonly receipt?: JsonObject;
 }
 
-/** Makes the button run the checks. `open` puts a sample into the receipt box. */
-export function fiveChecks(open: (receipt: JsonObject) => unknown): void {
-  const samples = dataOf('samples') as Samples;
-  on(byId('run-five'), 'click', async () => {
-    const results = await Promise.all(runFive(samples));
-    const rows = [...byId('five-list').children];
-    for (const [index, result] of results.entries()) {
-      const row = rows[index];
-      if (row) showResult(row, result, open);
-    }
-    const summary = summaryOf(results);
-    const line = byId('five-summary');
-    setContents(line, summary);
-    line.hidden = false;
-    announce(summary);
-  });
+/** Runs the checks and shows what each found. `open` puts a sample into the receipt box. */
+export async function fiveChecks(open: (receipt: JsonObject) => unknown): Promise<void> {
+  const results = await Promise.all(runFive(dataOf('samples') as Samples));
+  const rows = [...byId('five-list').children];
+  for (const [index, result] of results.entries()) {
+    const row = rows[index];
+    if (row) showResult(row, result, open);
+  }
+  const summary = summaryOf(results);
+  const line = byId('five-summary');
+  setContents(line, summary);
+  line.hidden = false;
+  announce(summary);
 }
 
 function summaryOf(results: readonly Result[]): string {
