@@ -46,7 +46,9 @@ from tallystick import (
     verify_corrections,
     verify_session,
 )
+from tallystick._lib.canonical import canonical_bytes
 from tallystick._lib.encoding import from_base64url
+from tallystick._lib.hashes import sha256_hex
 
 pytestmark = with_node
 
@@ -779,12 +781,84 @@ def test_what_newer_trust_takes_back_is_named(place: tuple[str, Path]) -> None:
     issuer = next(record for record in earlier["issuers"] if record["status"] == "verified")
     key, at = issuer["keys"][0], earlier["issued_at"]
     key["revoked"] = {"at": at, "reason": "compromised"}
+    # As if the earlier bundle had been seen and saved: its pin is given below, and not the store's.
+    seen = {**asdict(newest.pin), "bundle_sha256": sha256_hex(canonical_bytes(earlier))}
     store = tallystick.MemoryTrustStore()
-    store.save(cast(tallystick.SavedTrust, {"pin": asdict(newest.pin), "bundle": earlier}))
+    store.save(cast(tallystick.SavedTrust, {"pin": seen, "bundle": earlier}))
     named = f"The revocation of the key {key['key_id']} of {issuer['did']}, at {at}, "
     with Client(place[0], trust=store) as deceived:
-        assert deceived.fetch_trust().taken_back == (named + "was taken back or weakened.",)
+        fetched = deceived.fetch_trust(pin=newest.pin)
+        assert fetched.taken_back == (named + "was taken back or weakened.",)
         assert deceived.fetch_trust().taken_back == ()
+
+
+DAMAGED = (
+    "The bundle that was kept is damaged, so nothing shows what the newer one takes back of it."
+)
+
+
+@pytest.mark.parametrize(
+    "bundle", [None, "{", "\ud800", {}, {"type": "svc-trust-v1", "issuers": None}, float("nan")]
+)
+def test_a_damaged_bundle_in_a_store_is_replaced_and_named(
+    place: tuple[str, Path], bundle: object
+) -> None:
+    with Client(place[0]) as client:
+        pin = client.fetch_trust().pin
+    store = tallystick.MemoryTrustStore()
+    store.save(cast(tallystick.SavedTrust, {"pin": asdict(pin), "bundle": bundle}))
+    with Client(place[0], trust=store) as client:
+        fetched = client.fetch_trust()
+        assert fetched.taken_back == (DAMAGED,)
+        assert store.load() == {"pin": asdict(fetched.pin), "bundle": fetched.bundle}
+        assert client.fetch_trust().taken_back == ()
+
+
+def test_a_damaged_bundle_in_a_store_does_not_let_an_older_one_pass(
+    place: tuple[str, Path],
+) -> None:
+    with Client(place[0]) as client:
+        pin = client.fetch_trust().pin
+    saved = {"pin": {**asdict(pin), "version": pin.version + 1000}, "bundle": {}}
+    store = tallystick.MemoryTrustStore()
+    store.save(cast(tallystick.SavedTrust, saved))
+    with Client(place[0], trust=store) as client:
+        assert code_of(client.fetch_trust) == "trust_rollback"
+    assert store.load() == saved
+
+
+@pytest.mark.parametrize(
+    ("saved", "field"),
+    [
+        ({}, "pin"),
+        ([], "pin"),
+        ({"pin": None, "bundle": {}}, "pin"),
+        ({"pin": {"version": 1}, "bundle": {}}, "pin.root"),
+        ({"pin": {"root": f"sha256:{'0' * 64}", "version": "1"}, "bundle": {}}, "pin.version"),
+    ],
+)
+def test_a_store_whose_pin_is_damaged_does_not_count_as_empty(
+    place: tuple[str, Path], saved: object, field: str
+) -> None:
+    store = tallystick.MemoryTrustStore()
+    store.save(cast(tallystick.SavedTrust, saved))
+    with Client(place[0]) as client:
+        pin = client.fetch_trust().pin
+    with Client(place[0], trust=store) as client:
+        for act in (
+            client.fetch_trust,
+            lambda: client.fetch_trust(root=pin.root),
+            lambda: client.trust_version(1),
+            lambda: verify({}, trust=store),
+        ):
+            with pytest.raises(TallyError) as caught:
+                act()
+            assert (caught.value.code, caught.value.field) == ("trust_invalid", field)
+        assert store.load() is saved
+        # A pin that was kept elsewhere too makes the store whole again.
+        fetched = client.fetch_trust(pin=pin)
+        assert fetched.taken_back == (DAMAGED,)
+        assert store.load() == {"pin": asdict(fetched.pin), "bundle": fetched.bundle}
 
 
 def test_the_trust_of_a_store_is_kept(place: tuple[str, Path]) -> None:

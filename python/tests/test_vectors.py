@@ -31,7 +31,6 @@ from tallystick import (
     SessionVerification,
     TallyError,
     Trust,
-    TrustPin,
     Verification,
     WitnessPolicyError,
     anchored_hash,
@@ -74,6 +73,7 @@ from tallystick._lib.merkle import leaf_hash, verify_inclusion
 from tallystick._lib.metering.currencies import is_currency
 from tallystick._lib.receipts.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from tallystick._lib.recipient import is_recipient
+from tallystick._lib.trust import read_pin
 from tallystick._lib.vanished import vanished
 
 RECEIPT_FILES = [
@@ -416,7 +416,7 @@ def test_trust(case: Case) -> None:
         checked = check_trust(
             case["bundle"],
             now=instant(case["now"]),
-            pin=TrustPin(**case["pin"]) if case.get("pin") else None,
+            pin=read_pin(case["pin"]) if "pin" in case else None,
             root=case.get("root"),
         )
         return {"pin": vars(checked.pin)}

@@ -22,7 +22,7 @@ export interface TrustCase {
   readonly comment: string;
   readonly bundle: JsonObject;
   readonly now: string;
-  readonly pin?: TrustPin;
+  readonly pin?: object;
   readonly root?: string;
   /** The pin to remember, or the code of the error. */
   readonly expected: { readonly pin: TrustPin } | { readonly code: string };
@@ -198,6 +198,18 @@ async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
       'trust_root_mismatch',
       { pin: pinOf(good) },
     ),
+    refused('pin without a root', 'A damaged pin never counts as none.', good, 'trust_invalid', {
+      pin: { version: 3, bundle_sha256: pinOf(good).bundle_sha256 },
+    }),
+    refused('pin whose root was cut off', 'As above.', good, 'trust_invalid', {
+      pin: { ...pinOf(good), root: pinOf(good).root.slice(0, 40) },
+    }),
+    refused('pin whose version is a text', 'No version is below it.', await bundle(2), 'trust_invalid', {
+      pin: { ...pinOf(good), version: '3' },
+    }),
+    refused('pin without a hash', 'Any bundle of the pinned version would pass.', good, 'trust_invalid', {
+      pin: { root: pinOf(good).root, version: 3 },
+    }),
     refused('rollback', 'Older than the one already seen.', await bundle(2), 'trust_rollback', {
       pin: pinOf(good),
     }),

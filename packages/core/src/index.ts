@@ -305,6 +305,7 @@ export type { AnchorAuthority, AnchorHistory, Payee } from './trust/authority.ts
 export {
   bundleHash,
   checkTrustBundle,
+  readTrustPin,
   rootFingerprint,
   signTrustBundle,
   type TrustBundle,
@@ -344,6 +345,7 @@ export {
   type StatementFacts,
   signStatement,
 } from './trust/statements.ts';
+export { takenBack } from './trust/taken-back.ts';
 export { revocationsTakenBack, vanished } from './trust/vanished.ts';
 export {
   type EvidenceSources,

@@ -44,6 +44,7 @@ import {
   seal,
   sha256,
   type TrustBundle,
+  type TrustPin,
   toBase64url,
   toHex,
   trustOf,
@@ -219,7 +220,7 @@ test.each(readVectors<AnchoredHashCase>('anchored-hash.json'))(
 
 /** Checks a bundle and indexes its issuers; the pin to remember. */
 async function trustIn({ bundle, now, pin, root }: TrustCase): Promise<object> {
-  const checked = await checkTrustBundle(bundle, { now: Date.parse(now), pin, root });
+  const checked = await checkTrustBundle(bundle, { now: Date.parse(now), pin: pin as TrustPin, root });
   trustOf(checked.bundle.issuers);
   return { pin: checked.pin };
 }

@@ -1,4 +1,13 @@
-import { canonicalBytes, fromBase64url, sha256Hex, signTrustBundle, utf8, verify } from '@tallystick/core';
+import {
+  canonicalBytes,
+  fromBase64url,
+  sha256Hex,
+  signTrustBundle,
+  type TrustBundle,
+  type TrustPin,
+  utf8,
+  verify,
+} from '@tallystick/core';
 import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { type Served, serve, temporaryFolder } from '../../../e2e/process.ts';
 import {
@@ -335,6 +344,63 @@ describe('trust', () => {
     expect((await deceived.fetchTrust()).takenBack).toEqual([
       `The revocation of the key ${key.key_id} of ${issuer.did}, at ${revoked.at}, was taken back or weakened.`,
     ]);
+  });
+
+  test.each<[string, unknown]>([
+    ['missing', undefined],
+    ['null', null],
+    ['a text', '{'],
+    ['half a character', '\ud800'],
+    ['without members', {}],
+    ['without issuers', { type: 'svc-trust-v1', issuers: null }],
+  ])(
+    'a damaged bundle in the store, %s, is replaced by one that its pin lets pass, and named',
+    async (_, bundle) => {
+      const store = memoryTrustStore({ pin: trust.pin, bundle: bundle as TrustBundle });
+      const reader = createClient({ baseUrl: service.url, trust: store });
+      const fetched = await reader.fetchTrust();
+      expect(fetched.takenBack).toEqual([
+        'The bundle that was kept is damaged, so nothing shows what the newer one takes back of it.',
+      ]);
+      expect(await store.load()).toEqual({ pin: fetched.pin, bundle: fetched.bundle });
+      expect((await reader.fetchTrust()).takenBack).toEqual([]);
+    },
+  );
+
+  test('a bundle in the store that is not the one of its pin is not compared with', async () => {
+    const store = memoryTrustStore({ pin: trust.pin, bundle: { ...trust.bundle, log: null } });
+    const { takenBack } = await createClient({ baseUrl: service.url, trust: store }).fetchTrust();
+    expect(takenBack).toEqual([expect.stringContaining('The bundle that was kept is damaged')]);
+  });
+
+  test('a damaged bundle in the store does not let an older one pass', async () => {
+    const pin = { ...trust.pin, version: trust.pin.version + 1000 };
+    const saved = { pin, bundle: {} as TrustBundle };
+    const store = memoryTrustStore(saved);
+    const reader = createClient({ baseUrl: service.url, trust: store });
+    await expect(reader.fetchTrust()).rejects.toMatchObject({ code: 'trust_rollback' });
+    expect(await store.load()).toEqual(saved);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['nothing', undefined, 'pin'],
+    ['null', null, 'pin'],
+    ['no root', { version: 1, bundle_sha256: '0'.repeat(64) }, 'pin.root'],
+    ['a version that is a text', { root: `sha256:${'0'.repeat(64)}`, version: '1' }, 'pin.version'],
+  ])('a store whose pin is %s counts as damaged, not as empty', async (_, damaged, field) => {
+    const saved = { pin: damaged as TrustPin, bundle: trust.bundle };
+    const store = memoryTrustStore(saved);
+    const reader = createClient({ baseUrl: service.url, trust: store });
+    const refused = { code: 'trust_invalid', field };
+    await expect(reader.fetchTrust()).rejects.toMatchObject(refused);
+    await expect(reader.fetchTrust({ root: trust.pin.root })).rejects.toMatchObject(refused);
+    await expect(reader.trustVersion(1)).rejects.toMatchObject(refused);
+    await expect(verifyReceipt('{}', { trust: store })).rejects.toMatchObject(refused);
+    expect(await store.load()).toEqual(saved);
+    // A pin that was kept elsewhere too makes the store whole again.
+    const fetched = await reader.fetchTrust({ pin: trust.pin });
+    expect(fetched.takenBack).toHaveLength(1);
+    expect(await store.load()).toEqual({ pin: fetched.pin, bundle: fetched.bundle });
   });
 
   test('decides who is trusted: nobody without it', async () => {

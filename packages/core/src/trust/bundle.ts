@@ -8,7 +8,7 @@ import { TallyError } from '../errors.ts';
 import { sha256Hex } from '../hash.ts';
 import { canonicalBytes, canonicalize } from '../json/canonical.ts';
 import { copyJson } from '../json/copy.ts';
-import type { JsonObject } from '../json/types.ts';
+import type { JsonObject, JsonValue } from '../json/types.ts';
 import {
   bytes32,
   constant,
@@ -20,6 +20,7 @@ import {
   nullable,
   object,
   requireShape,
+  sha256Text,
   signature,
   timestamp,
 } from '../receipts/shape.ts';
@@ -37,6 +38,8 @@ export interface TrustPin {
   /** SHA-256 of the bundle's JCS bytes, hex, so that a second bundle of the same version is refused. */
   readonly bundle_sha256: string;
 }
+
+const pinShape = object({ root: sha256Text, version: integer(1), bundle_sha256: hex64 });
 
 const bundleShape = object(
   {
@@ -121,10 +124,11 @@ export async function checkTrustBundle(
   },
 ): Promise<{ bundle: TrustBundle; pin: TrustPin }> {
   const bundle = requireShape(bundleShape, copyJson(document), 'trust_invalid');
+  const pinned = options.pin === undefined ? undefined : readTrustPin(options.pin);
   const { sig_b64u, ...body } = bundle;
   const publicKey = fromBase64url(bundle.root.public_key, 32);
   const root = rootFingerprint(publicKey);
-  const expected = [options.pin?.root, options.root].find((one) => (one ?? root) !== root);
+  const expected = [pinned?.root, options.root].find((one) => (one ?? root) !== root);
   if (expected !== undefined) {
     throw new TallyError(
       'trust_root_mismatch',
@@ -142,10 +146,23 @@ export async function checkTrustBundle(
     });
   }
   const pin: TrustPin = { root, version: bundle.version, bundle_sha256: sha256Hex(canonicalBytes(bundle)) };
-  refuseStepBack(pin, options.pin, bundle.previous_sha256);
+  refuseStepBack(pin, pinned, bundle.previous_sha256);
   refuseExpired(bundle, options.now);
   trustOf(bundle.issuers, [bundle]);
   return { bundle, pin };
+}
+
+/**
+ * Reads a pin that was kept somewhere. One that is not whole never counts as none, because any bundle would pass then.
+ * @throws trust_invalid
+ */
+export function readTrustPin(value: unknown): TrustPin {
+  const fault = pinShape(value as JsonValue | undefined, 'pin');
+  if (fault === null) return value as TrustPin;
+  const { field, expected } = fault;
+  throw new TallyError('trust_invalid', `The pin that was kept is damaged: ${field} must be ${expected}.`, {
+    field,
+  });
 }
 
 function refuseStepBack(

@@ -1,7 +1,7 @@
-import { TallyError, vanished } from '@tallystick/core';
+import { TallyError, takenBack } from '@tallystick/core';
 import type { CallOptions, Transport } from '../http/transport.ts';
 import { type CheckedTrust, type CheckTrustOptions, checkTrust } from './check-trust.ts';
-import type { TrustStore } from './trust-store.ts';
+import { pinIn, type TrustStore } from './trust-store.ts';
 
 export type FetchTrustParams = Pick<CheckTrustOptions, 'root' | 'pin'>;
 
@@ -9,7 +9,7 @@ export type FetchTrustParams = Pick<CheckTrustOptions, 'root' | 'pin'>;
 export interface FetchedTrust extends CheckedTrust {
   /**
    * What the bundle takes back of the one that the store had: a revocation, a key, a log, an account, or a time that it said of them. One
-   * sentence each, for people to read. An honest service takes nothing back.
+   * sentence each, for people to read. An honest service takes nothing back. If the store's bundle is damaged, the one sentence says so.
    */
   readonly takenBack: readonly string[];
 }
@@ -17,7 +17,8 @@ export interface FetchedTrust extends CheckedTrust {
 /**
  * Fetches the service's trust bundle, checks it, and saves it in `store`. The pin is the given one, else the
  * store's. Without a pin the first root seen is accepted: give `root`, or compare `pin.root` with what you know.
- * @throws ServiceError (trust_unavailable), and as `checkTrust`; then nothing is saved
+ * @throws ServiceError (trust_unavailable), and as `checkTrust`; trust_invalid if the store's pin is damaged and none is given. Then nothing
+ * is saved
  */
 export async function fetchTrust(
   transport: Transport,
@@ -28,10 +29,10 @@ export async function fetchTrust(
   const { text } = await transport.get('/.well-known/trust.json', call);
   // The pin is loaded after the fetch, so that a slow fetch does not undo what a quicker one saved.
   const saved = await store.load();
-  const checked = await checkTrust(text, { root, pin: pin ?? saved?.pin });
+  const checked = await checkTrust(text, { root, pin: pin ?? pinIn(saved) });
+  const named = saved ? takenBack(saved, checked.bundle) : [];
   await store.save({ pin: checked.pin, bundle: checked.bundle });
-  const isOfOneRoot = saved?.pin.root === checked.pin.root;
-  return { ...checked, takenBack: isOfOneRoot ? vanished(saved.bundle, checked.bundle) : [] };
+  return { ...checked, takenBack: named };
 }
 
 /**
@@ -47,7 +48,7 @@ export async function trustVersion(
   call?: CallOptions,
 ): Promise<CheckedTrust> {
   const { text } = await transport.get(`/.well-known/trust/${version}.json`, call);
-  const checked = await checkTrust(text, { root: root ?? (await store.load())?.pin.root, now: 0 });
+  const checked = await checkTrust(text, { root: root ?? pinIn(await store.load())?.root, now: 0 });
   if (checked.bundle.version === version) return checked;
   throw new TallyError(
     'trust_invalid',

@@ -1,4 +1,4 @@
-import { TallyError, type TrustBundle, type TrustPin } from '@tallystick/core';
+import { readTrustPin, TallyError, type TrustBundle, type TrustPin } from '@tallystick/core';
 import { type CheckedTrust, checkTrust } from './check-trust.ts';
 
 /** Remembered trust in one service, as plain JSON. */
@@ -9,7 +9,8 @@ export interface SavedTrust {
 
 /**
  * A store that keeps the trust in one service beyond the process: a file, local storage, a row. `load` returns what was
- * saved last; `save` resolves once it is stored.
+ * saved last, null only if nothing was: it rejects if it can't read that, since without a pin any bundle would pass. `save` resolves once
+ * it is stored.
  */
 export interface TrustStore {
   load(): Promise<SavedTrust | null>;
@@ -28,6 +29,14 @@ export function memoryTrustStore(saved: SavedTrust | null = null): TrustStore {
 }
 
 /**
+ * The pin of what a store holds; undefined if it holds nothing.
+ * @throws trust_invalid if the pin is damaged
+ */
+export function pinIn(saved: SavedTrust | null): TrustPin | undefined {
+  return saved ? readTrustPin(saved.pin) : undefined;
+}
+
+/**
  * Reads the contents of a store and checks them again. @throws trust_unavailable if it is empty, and as
  * `checkTrust`
  */
@@ -39,5 +48,5 @@ export async function openTrustStore(store: TrustStore, now: number): Promise<Ch
       'The trust store holds nothing yet. Fill it once: client.fetchTrust().',
     );
   }
-  return checkTrust(saved.bundle, { pin: saved.pin, now });
+  return checkTrust(saved.bundle, { pin: pinIn(saved), now });
 }

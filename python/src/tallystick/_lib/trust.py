@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Literal, TypeAlias, TypedDict, cast
+from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from .authority import AnchorAuthority, KeyReference, anchor_history, logs_of, payee
 from .canonical import canonical_bytes
@@ -31,6 +31,7 @@ from .shape import (
     nullable,
     one_of,
     pattern,
+    sha256_text,
     signature,
     timestamp,
 )
@@ -199,6 +200,8 @@ class CheckedTrust:
         return self.issuers
 
 
+_pin = members({"root": sha256_text, "version": integer(1), "bundle_sha256": hex64})
+
 _key_times = {
     "state": one_of("pending", "active", "retired", "revoked"),
     "valid_from": timestamp,
@@ -262,6 +265,21 @@ def root_fingerprint(public_key: bytes) -> str:
     return f"sha256:{sha256_hex(public_key)}"
 
 
+def read_pin(value: object) -> TrustPin:
+    """Reads a pin that was kept somewhere, as a ``TrustPin`` or as plain JSON.
+
+    Raises ``trust_invalid`` for one that is not whole: it never counts as none, because any bundle
+    would pass then.
+    """
+    pin = vars(value) if isinstance(value, TrustPin) else value
+    fault = _pin(pin, "pin")
+    if fault is not None:
+        message = f"The pin that was kept is damaged: {fault}"
+        raise TallyError("trust_invalid", message, field=fault.field)
+    kept = cast("dict[str, Any]", pin)
+    return TrustPin(kept["root"], kept["version"], kept["bundle_sha256"])
+
+
 def check_trust(
     document: JsonValue | bytes | TrustBundle,
     *,
@@ -282,6 +300,7 @@ def check_trust(
         raise TallyError("trust_invalid", str(fault), field=fault.field)
     assert is_object(copy)
     bundle = cast(TrustBundle, copy)
+    pin = None if pin is None else read_pin(pin)
     public_key = from_base64url(bundle["root"]["public_key"], 32)
     _require_root(root_fingerprint(public_key), pin, root)
     _require_signature(copy, public_key)

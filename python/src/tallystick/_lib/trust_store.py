@@ -8,8 +8,9 @@ from typing import Protocol, TypeAlias, TypedDict, cast
 
 from .errors import TallyError
 from .json_types import JsonValue
-from .trust import CheckedTrust, Trust, TrustBundle, TrustPin, check_trust
-from .vanished import vanished
+from .shape import is_object
+from .taken_back import taken_back
+from .trust import CheckedTrust, Trust, TrustBundle, TrustPin, check_trust, read_pin
 
 
 class SavedPin(TypedDict):
@@ -31,7 +32,10 @@ class TrustStore(Protocol):
     """Keeps the trust in one service beyond the process: in a file or a row of a database."""
 
     def load(self) -> SavedTrust | None:
-        """Returns what was saved last, ``None`` if nothing was."""
+        """Returns what was saved last, ``None`` only if nothing was.
+
+        Raises if it can't read that: without a pin, any bundle would pass.
+        """
 
     def save(self, saved: SavedTrust) -> None:
         """Stores the trust before it returns."""
@@ -57,9 +61,14 @@ class MemoryTrustStore:
 
 
 def pin_in(store: TrustStore) -> TrustPin | None:
-    """Returns the pin that a store holds."""
-    saved = store.load()
-    return None if saved is None else TrustPin(**saved["pin"])
+    """Returns the pin that a store holds. Raises ``trust_invalid`` if it is damaged."""
+    return _pin_of(store.load())
+
+
+def _pin_of(saved: object) -> TrustPin | None:
+    if saved is None:
+        return None
+    return read_pin(saved.get("pin") if is_object(saved) else saved)
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,8 @@ class FetchedTrust(CheckedTrust):
     """What the bundle takes back of the one that the store had.
 
     That is a revocation, a key, a log, an account, or a time that it said of them. One sentence
-    each, for people to read. An honest service takes nothing back.
+    each, for people to read. An honest service takes nothing back. If the store's bundle is
+    damaged, the one sentence says so.
     """
 
 
@@ -79,16 +89,13 @@ def take_trust(
 ) -> FetchedTrust:
     """Checks a bundle by a pin, else by the store's, and puts it into the store.
 
-    Raises whatever ``check_trust`` raises; then nothing is saved.
+    Raises whatever ``check_trust`` raises, and ``trust_invalid`` if the store's pin is damaged and
+    none is given; then nothing is saved.
     """
     saved = store.load()
-    if pin is None and saved is not None:
-        pin = TrustPin(**saved["pin"])
-    checked = check_trust(document, pin=pin, root=root)
+    checked = check_trust(document, pin=pin if pin is not None else _pin_of(saved), root=root)
+    changes = [] if saved is None else taken_back(saved, checked.bundle)
     store.save({"pin": cast(SavedPin, asdict(checked.pin)), "bundle": checked.bundle})
-    changes: list[str] = []
-    if saved is not None and saved["pin"]["root"] == checked.pin.root:
-        changes = vanished(saved["bundle"], checked.bundle)
     return FetchedTrust(checked.bundle, checked.pin, checked.issuers, tuple(changes))
 
 
@@ -108,4 +115,5 @@ def issuers_in(trust: KnownTrust | None, now: datetime) -> Trust:
     if saved is None:
         message = "The trust store holds nothing yet. Fill it once: client.fetch_trust()."
         raise TallyError("trust_unavailable", message)
-    return check_trust(saved["bundle"], now=now, pin=TrustPin(**saved["pin"])).issuers
+    pin = _pin_of(saved)
+    return check_trust(saved.get("bundle"), now=now, pin=pin).issuers
