@@ -32,7 +32,7 @@ export function bundleScript(entry: URL, { hasLater, hasEvidence }: Needs): Prom
     withoutAes,
     withoutSigning,
     withoutMlDsa,
-    hasLater ? pqLater : withoutPq,
+    ...(hasLater ? [pqLater, takenBackLater] : [withoutPq]),
   ]);
 }
 
@@ -224,6 +224,18 @@ const pqLater: Plugin = {
     build.onLoad({ filter: /[\\/]assess-pq\.ts$/ }, () => ({
       contents:
         "import { later } from './run.ts'; export const assessPq = (...given) => later().assessPq(...given);",
+      resolveDir: fileURLToPath(new URL('later/', source)),
+    }));
+  },
+};
+
+/** Leaves to the second script what a newer trust bundle takes back, which is nothing of an honest one. */
+const takenBackLater: Plugin = {
+  name: 'taken-back-later',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]taken-back\.ts$/ }, () => ({
+      contents:
+        "import { later } from './run.ts'; export const takenBack = (...given) => later().takenBack(...given);",
       resolveDir: fileURLToPath(new URL('later/', source)),
     }));
   },

@@ -1,6 +1,6 @@
 import type { TallyError } from '@tallystick/core';
 import { button, byId, copyButton, element, fromTemplate, setContents } from './dom.ts';
-import { forget, rememberInUse, type TrustInUse } from './trust.ts';
+import { forget, store, type TrustInUse } from './trust.ts';
 import { formatText, prose } from './words.ts';
 
 /** Shows the trust that receipts are judged by. `changed` is called after the reader has remembered or forgotten a root. */
@@ -14,7 +14,7 @@ export function showTrust(trust: TrustInUse, changed: () => unknown): void {
     parts.push(
       fromTemplate('t-bundle', {
         from,
-        note: noteOn(site, remembered),
+        note: noteOn(site, remembered !== null),
         root: element('span', '', pin.root, ' ', copyButton(pin.root, text.fingerprint)),
         version: formatText(
           text.version,
@@ -26,12 +26,14 @@ export function showTrust(trust: TrustInUse, changed: () => unknown): void {
         actions: remembered
           ? ''
           : button(text.rememberRoot, '', () => {
-              rememberInUse(trust);
+              store({ bundle, pin });
               changed();
             }),
       }),
     );
   }
+  const named = (remembered?.takenBack ?? []).map((one) => element('li', '', one));
+  if (named.length > 0) parts.push(fromTemplate('t-taken-back', { list: element('ul', '', ...named) }));
   for (const { from, error } of refusals) {
     parts.push(refusal(from === 'site' ? text.siteRefused : text.memoryRefused, error));
   }

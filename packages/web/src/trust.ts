@@ -1,6 +1,5 @@
 import {
   checkTrustBundle,
-  copyJson,
   isObject,
   type JsonValue,
   parseJson,
@@ -8,6 +7,7 @@ import {
   type Trust,
   type TrustBundle,
   type TrustPin,
+  takenBack,
   trustOf,
   utf8,
 } from '@tallystick/core';
@@ -16,10 +16,16 @@ import { byId } from './dom.ts';
 
 const STORED_AS = 'tallystick-trust';
 
-/** The one bundle that this browser remembers, and the pin that later ones must agree with. */
-interface RememberedTrust {
+/** A bundle, and the pin that later ones must agree with. */
+interface PinnedTrust {
   readonly pin: TrustPin;
-  readonly bundle: JsonValue;
+  readonly bundle: TrustBundle;
+}
+
+/** The one bundle that this browser remembers. */
+interface RememberedTrust extends PinnedTrust {
+  /** What newer bundles took back of those remembered before them, a sentence each: named until the root is forgotten. */
+  readonly takenBack: readonly string[];
 }
 
 /** The bundle of the site that served the page: in a page that is one file, it is put there when it is served. */
@@ -40,13 +46,10 @@ export interface TrustInUse {
   readonly pin: TrustPin | null;
   /** Name of the site if its own bundle is in use; else null. */
   readonly site: string | null;
-  /** Whether the root is remembered in this browser. */
-  readonly remembered: boolean;
+  /** What this browser remembers; null if it remembers no root. */
+  readonly remembered: RememberedTrust | null;
   readonly refusals: readonly RejectedBundle[];
 }
-
-/** Stands for a remembered bundle that can no longer be read. No bundle matches it, so the reader has to forget it. */
-const DAMAGED: RememberedTrust = { pin: { root: 'damaged', version: 1, bundle_sha256: '' }, bundle: null };
 
 /** Used if the browser stores nothing for this page. */
 let unstored: string | null = null;
@@ -58,7 +61,7 @@ let unstored: string | null = null;
 export async function trustAt(now: number, served: SiteTrust | null = siteTrust()): Promise<TrustInUse> {
   const held = recall();
   const refusals: RejectedBundle[] = [];
-  const tried = async (from: RejectedBundle['from'], bundle: JsonValue, pin: TrustPin | undefined) => {
+  const tried = async (from: RejectedBundle['from'], bundle: unknown, pin: TrustPin | undefined) => {
     try {
       return await check(bundle, now, pin);
     } catch (error) {
@@ -69,16 +72,16 @@ export async function trustAt(now: number, served: SiteTrust | null = siteTrust(
   };
   const fromSite = served && (await tried('site', served.bundle, held?.pin));
   if (served && fromSite) {
-    if (held && fromSite.pin.version > held.pin.version) store({ pin: fromSite.pin, bundle: served.bundle });
-    return { ...fromSite, site: served.site, remembered: held !== null, refusals };
+    const remembered = held && fromSite.pin.version > held.pin.version ? store(fromSite) : held;
+    return { ...fromSite, site: served.site, remembered, refusals };
   }
   const usable = held && (await tried('remembered', held.bundle, held.pin));
   const used = usable ?? { bundle: null, issuers: trustOf([]), pin: null };
-  return { ...used, site: null, remembered: held !== null, refusals };
+  return { ...used, site: null, remembered: held, refusals };
 }
 
 /** Checks a bundle that may be judged by. @throws trust_* */
-async function check(document: JsonValue, now: number, pin: TrustPin | undefined) {
+async function check(document: unknown, now: number, pin: TrustPin | undefined) {
   const checked = await checkTrustBundle(document, { now, pin });
   return { ...checked, issuers: trustOf(checked.bundle.issuers, [checked.bundle]) };
 }
@@ -89,14 +92,7 @@ async function check(document: JsonValue, now: number, pin: TrustPin | undefined
  * @throws json_*, trust_*; then what is remembered stays as it was
  */
 export async function remember(bytes: Uint8Array, now: number): Promise<void> {
-  const document = bundleIn(parseJson(bytes));
-  const { pin } = await check(document, now, recall()?.pin);
-  store({ pin, bundle: document });
-}
-
-/** Remembers the bundle in use. */
-export function rememberInUse({ bundle, pin }: TrustInUse): void {
-  if (bundle !== null && pin !== null) store({ pin, bundle: copyJson(bundle) });
+  store(await check(bundleIn(parseJson(bytes)), now, recall()?.pin));
 }
 
 /** Forgets the remembered bundle, so that any bundle of any root may be used next. */
@@ -109,13 +105,18 @@ export function forget(): void {
   }
 }
 
-function store(remembered: RememberedTrust): void {
+/** Remembers a checked bundle, and what it takes back of the one that was remembered before. */
+export function store({ pin, bundle }: PinnedTrust): RememberedTrust {
+  const held = recall();
+  const named = held === null ? [] : [...held.takenBack, ...takenBack(held, bundle)];
+  const remembered = { pin, bundle, takenBack: named };
   unstored = JSON.stringify(remembered);
   try {
     localStorage.setItem(STORED_AS, unstored);
   } catch {
     // Some browsers store nothing for a page from disk: then it is remembered until the page is closed.
   }
+  return remembered;
 }
 
 function recall(): RememberedTrust | null {
@@ -125,16 +126,17 @@ function recall(): RememberedTrust | null {
   } catch {
     // As in `store`.
   }
-  return text === null ? null : (readRemembered(text) ?? DAMAGED);
+  return text === null ? null : read(text);
 }
 
-function readRemembered(text: string): RememberedTrust | null {
+/** What can't be read has a pin that no bundle agrees with, so the reader has to forget it. */
+function read(text: string): RememberedTrust {
+  const damaged = { pin: null, bundle: null, takenBack: [] } as unknown as RememberedTrust;
   try {
-    const { pin, bundle } = JSON.parse(text) as RememberedTrust;
-    const whole = [pin.root, pin.bundle_sha256].every((part) => typeof part === 'string') && pin.version > 0;
-    return whole ? { pin, bundle } : null;
+    const held = { ...damaged, ...JSON.parse(text) };
+    return Array.isArray(held.takenBack) ? held : damaged;
   } catch {
-    return null;
+    return damaged;
   }
 }
 

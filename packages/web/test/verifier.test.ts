@@ -373,10 +373,98 @@ describe('trust', () => {
   });
 });
 
+describe('what a newer bundle takes back', () => {
+  const [record, ...others] = stores.known;
+  const [key, ...keys] = record?.keys ?? [];
+  if (!record || !key) throw new Error('The store has no key.');
+  const revoked = { at: '2026-01-01T00:00:00Z', reason: 'compromised' } as const;
+  const earlier = [{ ...record, keys: [{ ...key, state: 'revoked', revoked }, ...keys] }, ...others] as const;
+  const sentence = `The revocation of the key ${key.key_id} of ${record.did}, at ${revoked.at}, was taken back or weakened.`;
+  const named = '#trust-state .taken-back li';
+  const address = 'https://receipts.example/verify';
+  /** The page as a service serves it, with its bundle. */
+  const servedWith = (bundle: string): string =>
+    html.replace(
+      'id="site-trust">null',
+      () => `id="site-trust">{"site":"receipts.example","bundle":${bundle}}`,
+    );
+
+  test('is named beside the bundle, through newer ones and visits, until the root is forgotten', async () => {
+    const { page, context, complaints } = await open(browser, saved);
+    for (const [version, records] of [earlier, earlier].entries()) {
+      await addBundle(page, await bundleOf(records, version + 2));
+      await page.waitForSelector(`text=Version ${version + 2}`);
+      expect(await page.locator(named).count()).toBe(0);
+    }
+    for (const version of [4, 5]) {
+      await addBundle(page, await bundleOf(stores.known, version));
+      await page.waitForSelector(`text=Version ${version}`);
+      expect(await page.locator(named).allTextContents()).toEqual([sentence]);
+    }
+    await page.reload();
+    await page.waitForSelector(named);
+    expect(await page.innerText('#trust-state')).toContain('Newer bundles took back what earlier ones said.');
+    await expectAccessible(page, 1440);
+    await page.click('text=Forget the remembered root');
+    await page.waitForSelector('text=No trust bundle');
+    expect(await page.locator(named).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('is named of a bundle that the site serves, though another page took it meanwhile', async () => {
+    const { page, context, complaints } = await open(
+      browser,
+      address,
+      {},
+      servedWith(await bundleOf(earlier, 2)),
+    );
+    await page.click('text=Remember this root');
+    await page.waitForSelector('text=signed by the root that you remember');
+    for (const version of [3, 4]) {
+      const body = servedWith(await bundleOf(stores.known, version));
+      await context.route(address, (route) => route.fulfill({ body, contentType: 'text/html' }));
+      await page.reload();
+      await page.waitForSelector(`text=Version ${version}`);
+      expect(await page.locator(named).allTextContents()).toEqual([sentence]);
+    }
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('can’t be told of a remembered bundle that was damaged, which is said', async () => {
+    const { page, context, complaints } = await open(browser, saved);
+    await addBundle(page, await bundleOf(earlier, 2));
+    await page.waitForSelector('text=Version 2');
+    await page.evaluate(() => {
+      const held = JSON.parse(localStorage.getItem('tallystick-trust') ?? '');
+      localStorage.setItem('tallystick-trust', JSON.stringify({ ...held, bundle: { issuers: null } }));
+    });
+    await page.reload();
+    await page.waitForSelector('text=The remembered bundle is not used.');
+    await addBundle(page, await bundleOf(stores.known, 1));
+    await page.waitForSelector('#trust-error >> text=trust_rollback');
+    await addBundle(page, await bundleOf(stores.known, 3));
+    await page.waitForSelector(named);
+    expect(await page.locator(named).allTextContents()).toEqual([
+      'The bundle that was kept is damaged, so nothing shows what the newer one takes back of it.',
+    ]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
 describe('what can’t be relied on', () => {
   test('what the browser remembers was damaged: nothing passes until it is forgotten', async () => {
     const { page, context, complaints } = await open(browser, served);
-    const damaged = ['', '{', '{"pin":{},"bundle":{}}', '{"pin":{"version":1},"bundle":null}'];
+    const damaged = [
+      '',
+      '{',
+      'null',
+      '{}',
+      '{"pin":{},"bundle":{}}',
+      '{"pin":{"version":1},"bundle":null}',
+    ].concat('{"pin":null,"bundle":null,"takenBack":1}');
     for (const contents of damaged) {
       await page.evaluate((text) => localStorage.setItem('tallystick-trust', text), contents);
       await page.reload();

@@ -1,4 +1,4 @@
-import { assessPq, callVerdict, verifySession, witnessedText } from '@tallystick/core';
+import { assessPq, callVerdict, takenBack, verifySession, witnessedText } from '@tallystick/core';
 import { coverageOf } from '../coverage.ts';
 import { timeOf } from '../documents.ts';
 import { judgeForeign } from '../foreign/foreign.ts';
@@ -25,6 +25,7 @@ const made = {
   readLeaves,
   readPolicy,
   refusesLarge,
+  takenBack,
   timeOf,
   verifySession,
   witnessedText,
