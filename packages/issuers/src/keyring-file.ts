@@ -53,7 +53,7 @@ export function writeKeyring(path: string, keyring: Keyring, passphrase: string 
 /**
  * Reads the keyring, and writes what `by` makes of it, unless another process has changed the file meanwhile.
  * @param passphrase as of `readKeyring` and `writeKeyring`
- * @param newPassphrase of the file that is written, if it is another
+ * @param newPassphrase of the file that is written, if it is another; null writes it without one
  * @returns the keyring as it was written
  * @throws issuer_conflict where another process has changed the file since it was read, or is just writing it: the file is
  * then as the other one leaves it; what `by` throws; as `readKeyring` and `writeKeyring`

@@ -31,13 +31,13 @@ export async function openKeyring(
 
 /**
  * Changes the keyring on disk. Resolves to the new one.
- * @param newPassphrase with which it is written, if not with that with which it was read
+ * @param newPassphrase with which it is written, if not with that with which it was read; null writes it unencrypted
  * @throws as `openKeyring`; issuer_conflict where another command changed the file meanwhile
  */
 export async function changeServiceKeyring(
   { keyring: { path, passphrase, remote } }: Pick<Config, 'keyring'>,
   by: (keyring: Keyring) => Keyring | Promise<Keyring>,
-  newPassphrase?: string,
+  newPassphrase?: string | null,
 ): Promise<Keyring> {
   requireKeyring(path);
   return changeKeyring(path, passphrase, remoteKeys(remote, globalThis.fetch), by, newPassphrase);

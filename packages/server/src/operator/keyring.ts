@@ -160,24 +160,29 @@ export async function revoke(
 }
 
 /**
- * Encrypts a keyring with the passphrase that a file holds: that of the service, or another, such as the root's.
- * @throws UsageError for a file without a passphrase, and for the keyring itself
+ * Encrypts a keyring with the passphrase that a file holds, or no more: that of the service, or another, such as the root's.
+ * @throws UsageError unless there is either a file or `none`, for a file without a passphrase, and for the keyring itself
  */
 export async function changePassphrase(
-  file: string,
-  { keyring, json }: { readonly keyring?: string; readonly json?: boolean },
+  file: string | undefined,
+  { none, keyring, json }: { readonly none?: boolean; readonly keyring?: string; readonly json?: boolean },
 ): Promise<void> {
+  if ((file === undefined) !== (none === true))
+    throw new UsageError('Give either the file with the new passphrase, or --none.');
   const config = serviceConfig().keyring;
   const path = keyring === undefined ? config.path : resolve(keyring);
-  const passphrase = secretIn(file);
+  const passphrase = file === undefined ? null : secretIn(file);
   // The passphrase would be gone with the file in which it stands.
-  if (existsSync(path) && realpathSync(file) === realpathSync(path))
+  if (file !== undefined && existsSync(path) && realpathSync(file) === realpathSync(path))
     throw new UsageError(`${file} is the keyring. Give the file that holds its new passphrase.`);
   await changeServiceKeyring({ keyring: { ...config, path } }, (same) => same, passphrase);
-  if (json) printJson({ keyring: path });
+  if (json) printJson({ keyring: path, encrypted: passphrase !== null });
+  else if (file === undefined) print(`${path} is not encrypted any more.`);
   else print(`${path} is encrypted with the passphrase in ${file}.`);
   remark(
-    'Give the service that passphrase before you start it, and destroy the copies of the keyring that are encrypted with the old one.',
+    file === undefined
+      ? 'Take the passphrase out of the service’s configuration before you start it: with one, the next change of the keyring encrypts it again.'
+      : 'Give the service that passphrase before you start it, and destroy the copies of the keyring that are encrypted with the old one.',
   );
 }
 

@@ -308,6 +308,47 @@ describe('with the root kept offline and a passphrase', () => {
     });
 
     test.each([
+      ['of the service’s keyring', 'offline/keyring.json', 'service-none.json', []],
+      ['of the root alone', 'root.json', 'root-none.json', ['--keyring', at('root-none.json')]],
+    ])(
+      '--none takes it away, %s: the file stays private, and nothing else changes',
+      async (_, from, to, options) => {
+        const keyring = at(to);
+        copyFileSync(at(from), keyring);
+        const before = await listed(keyring, 'passphrase');
+        const env = withPassphrase(options.length > 0 ? at('offline/keyring.json') : keyring, 'passphrase');
+        expect(await operator(['keys', 'passphrase', '--none', ...options], env)).toMatchObject({
+          code: 0,
+          stdout: `${keyring} is not encrypted any more.\n`,
+          stderr: expect.stringContaining('Take the passphrase out of the service’s configuration'),
+        });
+        expect(await listed(keyring, null)).toEqual(before);
+        expect(statSync(keyring).mode & 0o777).toBe(0o600);
+        const again = await operator(['keys', 'passphrase', '--none', '--json', ...options], env);
+        expect(JSON.parse(again.stdout)).toEqual({ keyring, encrypted: false });
+      },
+    );
+
+    test.each([
+      ['the present one is wrong', 'wrong', ['--none'], 1, /passphrase of the keyring is wrong/],
+      ['the present one is not given', null, ['--none'], 1, /The keyring is encrypted/],
+      ['a new one is given too', 'passphrase', ['--none', at('passphrase')], 2, /Give either the file/],
+      ['neither --none nor a new one is given', 'passphrase', [], 2, /Give either the file/],
+    ])('it stays where %s', async (_, present, args, code, message) => {
+      const keyring = at('kept-copy.json');
+      copyFileSync(at('offline/keyring.json'), keyring);
+      const before = readFileSync(keyring);
+      expect(await operator(['keys', 'passphrase', ...args], withPassphrase(keyring, present))).toMatchObject(
+        {
+          code,
+          stdout: '',
+          stderr: expect.stringMatching(message),
+        },
+      );
+      expect(readFileSync(keyring)).toEqual(before);
+    });
+
+    test.each([
       ['the present one is wrong', 'wrong', 'new', 1, /passphrase of the keyring is wrong/],
       ['the present one is not given', null, 'new', 1, /The keyring is encrypted/],
       ['the new one is empty', 'passphrase', 'blank', 2, /is empty. Write the new passphrase into it/],

@@ -68,12 +68,13 @@ export function keyringCommands(keys: Command): void {
 
   operatorCommand(keys, 'passphrase')
     .description(
-      'Encrypts the keyring with another passphrase, or with its first one. Stop the service before: it knows only the passphrase that it was started with.',
+      'Encrypts the keyring with another passphrase, or with its first one; with --none, takes its passphrase away. Stop the service before: it knows only the passphrase that it was started with.',
     )
-    .argument('<file>', 'a file with the new passphrase; the present one is that of the configuration')
+    .argument('[file]', 'a file with the new passphrase; the present one is that of the configuration')
+    .option('--none', 'no passphrase from now on: whoever can read the keyring has its keys')
     .option('--keyring <file>', 'another keyring, such as that of the root (default: that of the service)')
     .option('--json', 'as JSON')
-    .action(async (file: string, options: { keyring?: string; json?: boolean }) =>
+    .action(async (file: string | undefined, options: { none?: boolean; keyring?: string; json?: boolean }) =>
       (await import('../keyring.ts')).changePassphrase(file, options),
     );
 }
