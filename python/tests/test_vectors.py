@@ -64,6 +64,7 @@ from tallystick import (
     verify_stream,
     verify_trust_fork,
 )
+from tallystick._lib.corrections import JudgedReceipt, judge_corrections
 from tallystick._lib.encoding import from_base64url, from_hex, from_multibase, to_base64url
 from tallystick._lib.issuers import IssuerDocument
 from tallystick._lib.log import witness_policy
@@ -554,6 +555,24 @@ def test_corrections(case: Case) -> None:
         for one in corrections_in(case)
     ]
     assert found == case["expected"]
+
+
+def test_a_long_chain_of_corrections_is_judged_in_time_for_its_length() -> None:
+    case = next(one.values[0] for one in vectors("corrections.json") if one.id == "an envelope")
+    *_, signed = case["documents"]
+    verdict = verify(signed, now=instant(case["now"]), trust=Trust(STORES[case["trust"]]))
+
+    def link(index: int) -> JudgedReceipt:
+        key = replace(verdict.issuer, key_id=str(index))
+        ends = (
+            {"receipt_id": f"r_env_{at}", "receipt_sha256": f"{at}"} for at in (index, index + 1)
+        )
+        says: Case = dict(zip(("corrects", "correction"), ends, strict=True))
+        return JudgedReceipt(f"{index}", f"link {index}", replace(verdict, issuer=key), says, True)
+
+    # So many that a look at the others, or at all keys of the issuer, for each one would not end.
+    found = judge_corrections([link(index) for index in range(50_000)])
+    assert {one.faults for one in found} == {()}
 
 
 @with_node

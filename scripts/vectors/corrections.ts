@@ -81,6 +81,20 @@ export async function correctionCases(): Promise<CorrectionCase[]> {
     },
     signers.service,
   );
+  const unknown: object = { note: 'x', state: 'x' };
+  const noted = await minted(
+    {
+      ...LINK_FACTS,
+      call: {
+        kind: 'correction',
+        corrects: { ...nameOf(first), ...unknown },
+        correction: { ...nameOf(second), ...unknown },
+        reason: null,
+      },
+    },
+    { receiptId: idOf('1'), issuedAt: ISSUED_MS + 1_000 },
+    signers.service,
+  );
   const one = (last: string, changes: object = {}) => ({ receipt_id: idOf(last), ...GOOD, ...changes });
   const at = (
     name: string,
@@ -93,6 +107,12 @@ export async function correctionCases(): Promise<CorrectionCase[]> {
   return [
     at('none', 'Receipts alone correct nothing.', [first, second], []),
     at('an envelope', 'Both are given, and stay valid.', [first, second, forward], [one('1')]),
+    at(
+      'with members that nobody knows',
+      'The verdict says of both receipts what it always says, and no more.',
+      [first, second, noted],
+      [one('1')],
+    ),
     at('in another order', 'The order does not matter.', [forward, second, first], [one('1')]),
     at(
       'a bill',

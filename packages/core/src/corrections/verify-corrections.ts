@@ -79,8 +79,7 @@ export function judgeCorrections(
   const conflicts = new Conflicts(links);
   return links.map((link) => {
     const { name, verdict, says } = link;
-    const corrects = { ...says.corrects, state: receipts.stateOf(says.corrects, link) };
-    const correction = { ...says.correction, state: receipts.stateOf(says.correction, link) };
+    const [corrects, correction] = [receipts.find(says.corrects, link), receipts.find(says.correction, link)];
     const faults = [
       ...(verdict.valid ? [] : [verdict.checks.find(({ ok }) => ok === false)?.detail ?? 'It is not valid.']),
       ...(link.isForCorrection ? [] : ['Its purpose is not correction, or it has hashes of its own.']),
@@ -122,7 +121,13 @@ class ReceiptsByName {
     }
   }
 
-  stateOf({ receipt_id, receipt_sha256 }: NamedReceipt, link: JudgedLink): CorrectedState {
+  find(named: NamedReceipt, link: JudgedLink): CorrectedReceipt {
+    // A link may hold members that nobody knows; the verdict repeats none of them.
+    const { receipt_id, receipt_sha256 } = named;
+    return { receipt_id, receipt_sha256, state: this.#stateOf(named, link) };
+  }
+
+  #stateOf({ receipt_id, receipt_sha256 }: NamedReceipt, link: JudgedLink): CorrectedState {
     if (this.#links.has(receipt_sha256)) return 'contradicts';
     const found = this.#byHash.get(receipt_sha256);
     if (found === undefined) return this.#intactIds.has(receipt_id) ? 'contradicts' : 'not_given';
@@ -216,6 +221,12 @@ class Signers {
   #standing(name: string): string {
     let last = name;
     for (let next = this.#others.get(last); next !== undefined; next = this.#others.get(last)) last = next;
+    // Each name on the way leads straight to the last from now on: long ways are gone once.
+    for (let one = name; one !== last; ) {
+      const next = this.#others.get(one) ?? last;
+      this.#others.set(one, last);
+      one = next;
+    }
     return last;
   }
 }

@@ -85,7 +85,9 @@ class CorrectionVerdict:
 
 
 @dataclass(frozen=True)
-class _Given:
+class JudgedReceipt:
+    """A receipt or a link, the verdict on it, and what it says."""
+
     receipt_id: str
     sha256: str
     verdict: Verification
@@ -108,14 +110,19 @@ def verify_corrections(
     """
     now = now or datetime.now(timezone.utc)
     known = issuers_in(trust, now)
-    given = [one for document in documents if (one := _read(document, now, known)) is not None]
+    read = (_read(document, now, known) for document in documents)
+    return judge_corrections([one for one in read if one is not None])
+
+
+def judge_corrections(given: list[JudgedReceipt]) -> list[CorrectionVerdict]:
+    """As ``verify_corrections``, of documents that were judged already."""
     links = [one for one in given if one.says is not None]
-    receipts = [one for one in given if one.says is None]
-    signers = _Signers(links)
-    return [_judge(link, receipts, links, signers) for link in links]
+    receipts = _ReceiptsByName([one for one in given if one.says is None], links)
+    conflicts = _Conflicts(links)
+    return [_judge(link, receipts, conflicts) for link in links]
 
 
-def _read(given: JsonLike, now: datetime, trust: KnownTrust) -> _Given | None:
+def _read(given: JsonLike, now: datetime, trust: KnownTrust) -> JudgedReceipt | None:
     try:
         document = read_json(given)
         family, receipt = read_receipt(document)
@@ -126,7 +133,9 @@ def _read(given: JsonLike, now: datetime, trust: KnownTrust) -> _Given | None:
     call = receipt.get("call") if family is ENVELOPE else None
     says = call if is_object(call) and _shape(call, "call") is None else None
     is_for_correction = says is not None and _is_for_correction(receipt)
-    return _Given(family.claims(receipt).receipt_id, sha256, verdict, says, is_for_correction)
+    return JudgedReceipt(
+        family.claims(receipt).receipt_id, sha256, verdict, says, is_for_correction
+    )
 
 
 def _is_for_correction(receipt: JsonObject) -> bool:
@@ -136,11 +145,11 @@ def _is_for_correction(receipt: JsonObject) -> bool:
 
 
 def _judge(
-    link: _Given, receipts: list[_Given], links: list[_Given], signers: _Signers
+    link: JudgedReceipt, receipts: _ReceiptsByName, conflicts: _Conflicts
 ) -> CorrectionVerdict:
     says = link.says or {}
-    corrects = _found(object_at(says, "corrects"), link, receipts, links)
-    correction = _found(object_at(says, "correction"), link, receipts, links)
+    corrects = receipts.find(object_at(says, "corrects"), link)
+    correction = receipts.find(object_at(says, "correction"), link)
     faults: list[str] = []
     if not link.verdict.valid:
         details = (one.detail for one in link.verdict.checks if one.ok is False)
@@ -150,7 +159,7 @@ def _judge(
     if _is_envelope(corrects) != _is_envelope(correction):
         faults.append("An envelope and a metering receipt do not correct each other.")
     faults += [text for one in (corrects, correction) if (text := _fault_of(one)) is not None]
-    faults += _conflicts_of(link, links, signers)
+    faults += conflicts.of(link)
     return CorrectionVerdict(
         receipt_id=link.receipt_id,
         valid=not faults,
@@ -167,27 +176,33 @@ def _is_envelope(receipt: CorrectedReceipt) -> bool:
     return receipt.receipt_id.startswith("r_env_")
 
 
-def _found(
-    named: JsonObject, link: _Given, receipts: list[_Given], links: list[_Given]
-) -> CorrectedReceipt:
-    receipt_id, sha256 = text_at(named, "receipt_id"), text_at(named, "receipt_sha256")
-    if any(one.sha256 == sha256 for one in links):
-        # What links two receipts is none that can be corrected.
-        return CorrectedReceipt(receipt_id, sha256, "contradicts")
-    return CorrectedReceipt(receipt_id, sha256, _state_of(receipt_id, sha256, link, receipts))
+class _ReceiptsByName:
+    """The receipts that are given, by what a link calls them."""
+
+    def __init__(self, receipts: list[JudgedReceipt], links: list[JudgedReceipt]) -> None:
+        self._links = {one.sha256 for one in links}
+        self._by_hash: dict[str, JudgedReceipt] = {}
+        for one in receipts:
+            self._by_hash.setdefault(one.sha256, one)
+        self._intact_ids = {one.receipt_id for one in receipts if one.verdict.integrity}
+
+    def find(self, named: JsonObject, link: JudgedReceipt) -> CorrectedReceipt:
+        receipt_id, sha256 = text_at(named, "receipt_id"), text_at(named, "receipt_sha256")
+        return CorrectedReceipt(receipt_id, sha256, self._state_of(receipt_id, sha256, link))
+
+    def _state_of(self, receipt_id: str, sha256: str, link: JudgedReceipt) -> CorrectedState:
+        if sha256 in self._links:
+            # What links two receipts is none that can be corrected.
+            return "contradicts"
+        found = self._by_hash.get(sha256)
+        if found is None:
+            return "contradicts" if receipt_id in self._intact_ids else "not_given"
+        if found.receipt_id != receipt_id or not found.verdict.valid:
+            return "contradicts"
+        return "valid" if _is_same_issuer(found, link) else "other_signer"
 
 
-def _state_of(receipt_id: str, sha256: str, link: _Given, receipts: list[_Given]) -> CorrectedState:
-    found = next((one for one in receipts if one.sha256 == sha256), None)
-    if found is None:
-        another = any(one.receipt_id == receipt_id and one.verdict.integrity for one in receipts)
-        return "contradicts" if another else "not_given"
-    if found.receipt_id != receipt_id or not found.verdict.valid:
-        return "contradicts"
-    return "valid" if _is_same_issuer(found, link) else "other_signer"
-
-
-def _is_same_issuer(one: _Given, other: _Given) -> bool:
+def _is_same_issuer(one: JudgedReceipt, other: JudgedReceipt) -> bool:
     """One key signed both, or the trust given says that both keys are of one issuer."""
     a, b = one.verdict.issuer, other.verdict.issuer
     if a.key_id is not None and a.key_id == b.key_id:
@@ -204,13 +219,63 @@ def _fault_of(receipt: CorrectedReceipt) -> str | None:
     return None
 
 
+@dataclass
+class _Said:
+    """Links of one issuer about one receipt: the first, and the first with another correction."""
+
+    first: JudgedReceipt
+    other: JudgedReceipt | None = None
+
+
+class _Conflicts:
+    """What an issuer says otherwise than in a link: another correction of a receipt, or a circle.
+
+    Takes those of the given links that are valid.
+    """
+
+    def __init__(self, links: list[JudgedReceipt]) -> None:
+        self._signers = _Signers(links)
+        self._said: dict[str, _Said] = {}
+        edges: dict[str, list[str]] = {}
+        for link in links:
+            if not link.verdict.valid:
+                continue
+            start, end = self._ends_of(link)
+            said = self._said.setdefault(start, _Said(link))
+            if said.other is None and self._ends_of(said.first)[1] != end:
+                said.other = link
+            edges.setdefault(start, []).append(end)
+        self._circles = _circles_of(edges)
+
+    def of(self, link: JudgedReceipt) -> list[str]:
+        start, end = self._ends_of(link)
+        corrected = text_at(object_at(link.says or {}, "corrects"), "receipt_id")
+        faults = []
+        said = self._said.get(start)
+        if said is not None:
+            another = said.first if self._ends_of(said.first)[1] != end else said.other
+            if another is not None:
+                faults.append(f"{another.receipt_id} names another correction of {corrected}.")
+        circle = self._circles.get(start)
+        if start == end or (circle is not None and circle == self._circles.get(end)):
+            faults.append(f"In a circle, {corrected} corrects what corrects it.")
+        return faults
+
+    def _ends_of(self, link: JudgedReceipt) -> tuple[str, str]:
+        """The receipt superseded and the one superseding it, each with the issuer who says so."""
+        who, says = self._signers.name_of(link), link.says or {}
+        ends = (object_at(says, "corrects"), object_at(says, "correction"))
+        start, end = (f"{who} {text_at(one, 'receipt_sha256')}" for one in ends)
+        return start, end
+
+
 class _Signers:
     """Who signed links.
 
     One issuer has several names, by its keys and by the DIDs that the trust given knows as theirs.
     """
 
-    def __init__(self, links: list[_Given]) -> None:
+    def __init__(self, links: list[JudgedReceipt]) -> None:
         self._others: dict[str, str] = {}
         for link in links:
             names = [self._standing(one) for one in _names_of(link)]
@@ -218,61 +283,51 @@ class _Signers:
                 if other != names[0]:
                     self._others[other] = names[0]
 
-    def name_of(self, link: _Given) -> str:
+    def name_of(self, link: JudgedReceipt) -> str:
         """Returns the name that stands for all of whoever signed a link."""
         return self._standing(next(iter(_names_of(link)), ""))
 
     def _standing(self, name: str) -> str:
-        while name in self._others:
-            name = self._others[name]
-        return name
+        last = name
+        while last in self._others:
+            last = self._others[last]
+        # Each name on the way leads straight to the last from now on: long ways are gone once.
+        while name != last:
+            self._others[name], name = last, self._others[name]
+        return last
 
 
-def _names_of(link: _Given) -> list[str]:
+def _names_of(link: JudgedReceipt) -> list[str]:
     issuer = link.verdict.issuer
     is_known = issuer.status in ("verified", "registered") and issuer.did is not None
     by_key = [] if issuer.key_id is None else [f"key {issuer.key_id}"]
     return [*by_key, f"DID {issuer.did}"] if is_known else by_key
 
 
-def _conflicts_of(link: _Given, links: list[_Given], signers: _Signers) -> list[str]:
-    """What the same issuer says otherwise: another correction of the same receipt, or a circle."""
-    who = signers.name_of(link)
-    others = [one for one in links if one.verdict.valid and signers.name_of(one) == who]
-    corrects, correction = _hashes_of(link)
-    first = text_at(object_at(link.says or {}, "corrects"), "receipt_id")
-    another = next(
-        (
-            one
-            for one in others
-            if _hashes_of(one)[0] == corrects and _hashes_of(one)[1] != correction
-        ),
-        None,
-    )
-    edges: dict[str, list[str]] = {}
-    for one in others:
-        edges.setdefault(_hashes_of(one)[0], []).append(_hashes_of(one)[1])
-    in_circle = _leads(edges, corrects, correction) and _leads(edges, correction, corrects)
-    faults = []
-    if another is not None:
-        faults.append(f"{another.receipt_id} names another correction of {first}.")
-    if in_circle:
-        faults.append(f"In a circle, {first} corrects what corrects it.")
-    return faults
-
-
-def _leads(edges: dict[str, list[str]], start: str, end: str) -> bool:
-    seen, waiting = {start}, [start]
-    while waiting and end not in seen:
-        fresh = [one for one in edges.get(waiting.pop(), []) if one not in seen]
-        seen.update(fresh)
-        waiting += fresh
-    return end in seen
-
-
-def _hashes_of(link: _Given) -> tuple[str, str]:
-    says = link.says or {}
-    return (
-        text_at(object_at(says, "corrects"), "receipt_sha256"),
-        text_at(object_at(says, "correction"), "receipt_sha256"),
-    )
+def _circles_of(edges: dict[str, list[str]]) -> dict[str, str]:
+    """Gives nodes one name if each leads to the other: Kosaraju's algorithm, in linear time."""
+    left: list[str] = []
+    seen: set[str] = set()
+    back: dict[str, list[str]] = {}
+    for start in edges:
+        waiting = [(start, False)]
+        while waiting:
+            node, is_left = waiting.pop()
+            if is_left:
+                left.append(node)
+            if is_left or node in seen:
+                continue
+            seen.add(node)
+            waiting.append((node, True))
+            for following in edges.get(node, []):
+                back.setdefault(following, []).append(node)
+                waiting.append((following, False))
+    names: dict[str, str] = {}
+    for name in reversed(left):
+        reached = [name]
+        while reached:
+            node = reached.pop()
+            if node not in names:
+                names[node] = name
+                reached += back.get(node, [])
+    return names
