@@ -44,8 +44,8 @@ export class CorrectionsCheck {
 
   /** Takes what another check has taken. */
   add({ links, receipts }: TakenCorrections): void {
-    this.#links.push(...links);
-    this.#receipts.push(...receipts);
+    for (const one of links) this.#links.push(one);
+    for (const one of receipts) this.#receipts.push(one);
   }
 
   finish(): BundleCorrections {
