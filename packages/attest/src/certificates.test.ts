@@ -17,7 +17,8 @@ OfFr8LgbemnTK44UgUo=
 
 /**
  * Certificates of no vendor, DER in base64: P-256, valid for a century. `root` allows one authority below it, `first` none below that,
- * and `second` is one nevertheless. `near` is a leaf below `first`, `far` one below `second`, and `far` signed `lowest`.
+ * and `second` is one nevertheless. `near` is a leaf below `first`, `far` one below `second`, and `far` signed `lowest`. `trunk` signed `old`,
+ * which is valid for a year, and `renewed`, of the same name and key; `twig` is a leaf below these two.
  */
 const OWN = {
   root: 'MIIBJDCBy6ADAgECAgEBMAoGCCqGSM49BAMCMA8xDTALBgNVBAMMBFJvb3QwIBcNMjYxMTI5MjE0NzAzWhgPMjEyNjExMDUyMTQ3MDNaMA8xDTALBgNVBAMMBFJvb3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARgqoKy6O5srXbVm7eG5Q2fwt2vSXbOq0dvGBfiwHBYixINxCWLEEzjn51B7hs+Sv+B98WdRepDZFUtQzPsNLidoxYwFDASBgNVHRMBAf8ECDAGAQH/AgEBMAoGCCqGSM49BAMCA0gAMEUCIQC5X3CJRYlp/exRLgbHVnyGsnpvvfUmsAW0OtZen+mE8QIgb9gz/CGVRu55MSKgNrXr3YsQ/HWi2csvtyCANQR9d4I=',
@@ -29,6 +30,12 @@ const OWN = {
   far: 'MIIBHzCBx6ADAgECAgEBMAoGCCqGSM49BAMCMBExDzANBgNVBAMMBlNlY29uZDAgFw0yNjExMjkyMTQ3MDRaGA8yMTI2MTEwNTIxNDcwNFowDzENMAsGA1UEAwwETGVhZjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABFEWEP1UJk8SK10AJcFkethALuOdziZhvVaV430c/BLFG8QdLSmOd1X/m9CtiDbqVq2VelrYrCopUr/WmP6ubAOjEDAOMAwGA1UdEwEB/wQCMAAwCgYIKoZIzj0EAwIDRwAwRAIgaoqNVHS35r5Rr+G3RMS6Bm2Bg2kDDWFwbJeuNxjH/1wCIDTHEnc/sCKEgASehurLpp5Usv1cYXfNjsnl+AjmK1TG',
   lowest:
     'MIIBHzCBxqADAgECAgEDMAoGCCqGSM49BAMCMA8xDTALBgNVBAMMBExlYWYwIBcNMjYxMTI5MjE0NzA0WhgPMjEyNjExMDUyMTQ3MDRaMBAxDjAMBgNVBAMMBUxvd2VyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEj2OnnVuHJoOzHthQuOQZPHnOqCar+1C3tMVWHHeawfj49OanV/gNUST3g9XKKslYGapQBdmPzL54/SsUGhheyKMQMA4wDAYDVR0TAQH/BAIwADAKBggqhkjOPQQDAgNIADBFAiEAjlKKW9s1o+bFXw3PMHSm5dRRTLOqyyf/cWMVdEDyr3kCIEJ7onkY13DSgk1p/HGj1ktrm79C4G+y//LvChp3xWQp',
+  trunk:
+    'MIIBQjCB6aADAgECAgEBMAoGCCqGSM49BAMCMBAxDjAMBgNVBAMMBVRydW5rMCAXDTI2MTEzMDE4MjQxMloYDzIxMjYxMTA2MTgyNDEyWjAQMQ4wDAYDVQQDDAVUcnVuazBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABM/uqIVospuA2IfjZeWcXAU4fe5LvQc289xC40VB2kh3xm5FCmPYESuAQUAkmUhszaXU/r0abInauL++SjtW33mjMjAwMA8GA1UdEwEB/wQFMAMBAf8wHQYDVR0OBBYEFHAOpWu5xeNfpOTENW+fTPsJLGNzMAoGCCqGSM49BAMCA0gAMEUCIQDZGMAlExqQEObtyaJYXVJ2TfWfDo0fAvJaqgwQDsqg2AIgSIy1HvRBda/ColBCZZVRFSZEVKd0AetBHh4Eq5w+CYU=',
+  old: 'MIIBYzCCAQmgAwIBAgIBAjAKBggqhkjOPQQDAjAQMQ4wDAYDVQQDDAVUcnVuazAeFw0yNjExMzAxODI0MTNaFw0yNzExMzAxODI0MTNaMBExDzANBgNVBAMMBkJyYW5jaDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNbpqboqbDUDLLHsz620nEpGiSY3fxnpNlxkeZjAcD+cNOr+NO+RcWuYYzWxyrNX5WmXtIsp+Ud3h55Qc4UztV2jUzBRMA8GA1UdEwEB/wQFMAMBAf8wHQYDVR0OBBYEFHbfEm0/R/MjfCLa2boCwWf8hzYgMB8GA1UdIwQYMBaAFHAOpWu5xeNfpOTENW+fTPsJLGNzMAoGCCqGSM49BAMCA0gAMEUCIDgY547PKVRCqsv8F8CNC1pnYI/2HgReLKaqXB+dfnpxAiEAx7G7WG7ATwn2/Cb8sjMSN6+jOokQufWDT2iIG/1nKhs=',
+  renewed:
+    'MIIBZDCCAQugAwIBAgIBAzAKBggqhkjOPQQDAjAQMQ4wDAYDVQQDDAVUcnVuazAgFw0yNjExMzAxODI0MTRaGA8yMTI2MTEwNjE4MjQxNFowETEPMA0GA1UEAwwGQnJhbmNoMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE1umpuipsNQMssezPrbScSkaJJjd/Gek2XGR5mMBwP5w06v4075Fxa5hjNbHKs1flaZe0iyn5R3eHnlBzhTO1XaNTMFEwDwYDVR0TAQH/BAUwAwEB/zAdBgNVHQ4EFgQUdt8SbT9H8yN8ItrZugLBZ/yHNiAwHwYDVR0jBBgwFoAUcA6la7nF41+k5MQ1b59M+wksY3MwCgYIKoZIzj0EAwIDRwAwRAIgBJfoJJTJqgXYj/gxg2KShxjIMQTx055qvlXm8rlC/+ACIFRI33qvOzE/F9LU6J7BL7hNajuOPw73NsAFzjTJJgGi',
+  twig: 'MIIBYjCCAQegAwIBAgIBBDAKBggqhkjOPQQDAjARMQ8wDQYDVQQDDAZCcmFuY2gwIBcNMjYxMTMwMTgyNDE1WhgPMjEyNjExMDYxODI0MTVaMA8xDTALBgNVBAMMBFR3aWcwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARRCt1jVbXKp5/qqOQSWuH+bKupmQphpQasoPnjCYT/6scacMqsujq1otkpx6UaFYxBJuA0iUcC8oG1GxFsAdWMo1AwTjAMBgNVHRMBAf8EAjAAMB0GA1UdDgQWBBTtt5Spimm+FDIJRwJGz6n5jRQBXDAfBgNVHSMEGDAWgBR23xJtP0fzI3wi2tm6AsFn/Ic2IDAKBggqhkjOPQQDAgNJADBGAiEAg0z5CQH6QtVMz1BWcl1sudHs61mMj9XMr/UsC31J6KgCIQC40CfAKdLMvlSicCVvF80pSzHU1XjbV14WnzH50S3OOA==',
 };
 const own = (name: keyof typeof OWN): X509Certificate => certificateOf(Buffer.from(OWN[name], 'base64'));
 
@@ -72,6 +79,16 @@ describe('the way from a leaf to a root', () => {
     ['second', /Second is of an authority/],
   ] as const)('%s', (name, fault) => {
     expect(String(follow(own(name), all, roots, IN_USE).fault)).toMatch(fault);
+  });
+
+  test.each([
+    ['the older first', ['old', 'renewed', 'trunk'], null],
+    ['the newer first', ['renewed', 'old', 'trunk'], null],
+    ['the older alone', ['old', 'trunk'], expect.stringMatching(/Branch was valid from 2026-/)],
+    ['without the root', ['old', 'renewed'], expect.stringMatching(/Branch/)],
+  ] as const)('of an authority that was certified anew, %s', (_, names, fault) => {
+    const trunk = own('trunk').fingerprint256.replaceAll(':', '').toLowerCase();
+    expect(follow(own('twig'), names.map(own), [trunk], IN_USE).fault).toEqual(fault);
   });
 
   test('ends where a certificate was changed, is not there, or is not valid yet', () => {

@@ -48,9 +48,11 @@ export interface Chain {
 
 /**
  * Follows the certificates from the leaf to one of the roots (RFC 5280, section 6): each signed by the next, valid at the time, and
- * allowed to sign certificates, but for the leaf, which must not be. Revocation lists are not looked at.
+ * allowed to sign certificates, but for the leaf, which must not be. Where several signed one, as an authority that was certified anew
+ * under its old key, one way that holds is enough. Revocation lists are not looked at.
  * @param roots SHA-256 of the certificates that are trusted, in hex
  * @param at Unix milliseconds
+ * @returns of several ways none of which holds, what is wrong with one of the longest
  */
 export function follow(
   leaf: X509Certificate,
@@ -58,26 +60,56 @@ export function follow(
   roots: readonly string[],
   at: number,
 ): Chain {
-  let end = leaf;
+  const issuersOf = issuersAmong(others);
+  let reached: readonly X509Certificate[] = [leaf];
   for (let below = 0; below < MAX_CHAIN; below++) {
-    const fault = (text: string): Chain => ({ end, fault: `The certificate of ${nameOf(end)} ${text}` });
-    if (!(Date.parse(end.validFrom) <= at && at <= Date.parse(end.validTo)))
-      return fault(
-        `was valid from ${timeOf(Date.parse(end.validFrom))} to ${timeOf(Date.parse(end.validTo))}, not at ${timeOf(at)}.`,
-      );
-    if (below === 0 && end.ca) return fault('is of an authority, and vouches for certificates only.');
-    if (below > 0 && !end.ca) return fault('may not sign others.');
-    // The leaf is below all; it does not count among the certificates in between.
-    if (below > 0 && pathLengthOf(end) < below - 1) return fault('allows fewer certificates below it.');
-    if (roots.includes(fingerprintOf(end))) return { end, fault: null };
-    const issuer = others.find(
-      (one) => fingerprintOf(one) !== fingerprintOf(end) && end.checkIssued(one) && end.verify(one.publicKey),
-    );
-    if (issuer === undefined)
-      return fault('is not a root that is known here, and none of the others in the evidence signed it.');
-    end = issuer;
+    const good: X509Certificate[] = [];
+    let broken: Chain | undefined;
+    for (const end of reached) {
+      const fault = faultOf(end, below, at);
+      if (fault !== null) broken ??= { end, fault: `The certificate of ${nameOf(end)} ${fault}` };
+      else if (roots.includes(fingerprintOf(end))) return { end, fault: null };
+      else good.push(end);
+    }
+    const next = new Set(good.flatMap(issuersOf));
+    if (next.size === 0) {
+      const [end = leaf] = good;
+      const fault = `The certificate of ${nameOf(end)} is not a root that is known here, and none of the others in the evidence signed it.`;
+      return broken ?? { end, fault };
+    }
+    reached = [...next];
   }
-  return { end, fault: `More than ${MAX_CHAIN} certificates lead to no root.` };
+  return { end: reached[0] ?? leaf, fault: `More than ${MAX_CHAIN} certificates lead to no root.` };
+}
+
+/** What is wrong with a certificate, as the end of a sentence; null if nothing is. @param below number of certificates from the leaf to it */
+function faultOf(certificate: X509Certificate, below: number, at: number): string | null {
+  const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
+  if (!(from <= at && at <= to))
+    return `was valid from ${timeOf(from)} to ${timeOf(to)}, not at ${timeOf(at)}.`;
+  if (below === 0) return certificate.ca ? 'is of an authority, and vouches for certificates only.' : null;
+  if (!certificate.ca) return 'may not sign others.';
+  // The leaf is below all; it does not count among the certificates in between.
+  return pathLengthOf(certificate) < below - 1 ? 'allows fewer certificates below it.' : null;
+}
+
+/** Finds the certificates that signed another one; asked again, it checks no signature again. */
+function issuersAmong(
+  others: readonly X509Certificate[],
+): (certificate: X509Certificate) => readonly X509Certificate[] {
+  const found = new Map<X509Certificate, readonly X509Certificate[]>();
+  return (certificate) => {
+    const issuers =
+      found.get(certificate) ??
+      others.filter(
+        (one) =>
+          fingerprintOf(one) !== fingerprintOf(certificate) &&
+          certificate.checkIssued(one) &&
+          certificate.verify(one.publicKey),
+      );
+    found.set(certificate, issuers);
+    return issuers;
+  };
 }
 
 /** SHA-256 of a certificate, 64 hex characters. */
