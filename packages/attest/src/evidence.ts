@@ -33,6 +33,11 @@ export interface Statement {
   readonly debug: boolean | null;
   /** Whether an agent may move the machine to another host; null if the evidence does not say. */
   readonly movable: boolean | null;
+  /**
+   * Whether the host can make the software meet an exception where it reads memory of its own, by taking a page away (TDX: SEPT_VE_DISABLE
+   * is not set); null if the evidence does not say.
+   */
+  readonly interruptible: boolean | null;
   /** The level of privilege at which the evidence was asked for, of SEV-SNP (VMPL); null for another kind. 0 is the highest. */
   readonly level: number | null;
   /** When the evidence was made, as it says: Unix milliseconds. Null if it does not say. */

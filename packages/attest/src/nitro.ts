@@ -55,6 +55,7 @@ export function readDocument(bytes: Buffer): Evidence {
       // An enclave in debug mode measures nothing.
       debug: [0, 1, 2].every((index) => register(index)?.every((byte) => byte === 0) !== false),
       movable: null,
+      interruptible: null,
       level: null,
       time: timestamp,
     },

@@ -73,6 +73,7 @@ function readDevice(device: JsonObject): Evidence {
       reportData: report.toString('hex', NONCE, NONCE + 32),
       debug: null,
       movable: null,
+      interruptible: null,
       level: null,
       time: null,
     },

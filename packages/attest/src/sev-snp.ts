@@ -57,6 +57,7 @@ export function readReport(bytes: Buffer): Evidence {
       reportData: report.toString('hex', 0x50, 0x90),
       debug: (report.readUInt8(0x0a) & 0x08) !== 0,
       movable: (report.readUInt8(0x0a) & 0x04) !== 0,
+      interruptible: null,
       level: report.readUInt32LE(0x30),
       time: null,
     },

@@ -84,6 +84,8 @@ export function readQuote(bytes: Buffer): Evidence {
       debug: body.readUInt8(120) !== 0,
       // MIGRATABLE, bit 29 of the attributes.
       movable: (body.readUInt8(123) & 0x20) !== 0,
+      // SEPT_VE_DISABLE, bit 28.
+      interruptible: (body.readUInt8(123) & 0x10) === 0,
       level: null,
       time: null,
     },

@@ -178,6 +178,21 @@ describe('the rules of a vendor', () => {
   });
 
   test.each([
+    ['tdx.bin', 48],
+    ['tdx-v5.bin', 48 + 6],
+  ])('%s: that the host can cause exceptions is named, and is no fault', (file, body) => {
+    const found = (bytes: Uint8Array) => judge(bytes).checks.find(({ name }) => name === 'exceptions');
+    const bytes = Buffer.from(read(file));
+    const attributes = bytes[body + 123] ?? 0;
+    bytes[body + 123] = attributes | 0x10;
+    expect(found(bytes)).toMatchObject({ ok: true });
+    bytes[body + 123] = attributes & ~0x10;
+    expect(found(bytes)).toMatchObject({ ok: null, detail: expect.stringMatching(/SEPT_VE_DISABLE/) });
+    expect(broken(bytes).filter((name) => name !== 'signature')).toEqual([]);
+    expect(found(read('sev-snp.bin'))).toBeUndefined();
+  });
+
+  test.each([
     [0, true, /highest level/],
     [2, null, /at VMPL 2/],
     [0xffff_ffff, null, /host asked/],

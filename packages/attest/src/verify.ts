@@ -76,6 +76,7 @@ export function verifyAttestation(bytes: Uint8Array, expected: Expected): Attest
     together('vendor_rules', devices, rulesCheck),
     together('debug', devices, debugCheck),
     together('migration', devices, migrationCheck),
+    ...exceptionChecks(devices),
     ...levelChecks(devices),
     {
       name: 'revocation',
@@ -161,6 +162,20 @@ function migrationCheck({ statement: { movable } }: Evidence): Finding {
           'An agent may move the machine to another host: it can read what runs there, and nothing here says what it is.',
       }
     : { ok: true, detail: 'The machine cannot be moved to another host.' };
+}
+
+/**
+ * Exceptions on a machine's own memory are no fault: software may have turned them off since it started, which the evidence does not say, or
+ * withstand them. Linux does not start where it meets them.
+ */
+function exceptionChecks(devices: readonly Evidence[]): Check[] {
+  return devices.flatMap(({ statement: { interruptible } }) => {
+    if (interruptible === null) return [];
+    const detail = interruptible
+      ? 'The host may take a page of memory away, so that what runs there meets an exception wherever it reads it (SEPT_VE_DISABLE is not set): whether it withstands that, only its own code says.'
+      : 'What runs there meets no exception where it reads memory that the host took away: the machine ends.';
+    return [{ name: 'exceptions', ok: interruptible ? null : true, detail }];
+  });
 }
 
 /** VMPL of a report that the host asked for (SEV-SNP ABI, table 23). */

@@ -94,11 +94,12 @@ function toJson({
     bound,
     type,
     attestation,
-    statements: statements.map(({ measurement, reportData, debug, movable, level, time }) => ({
+    statements: statements.map(({ measurement, reportData, debug, movable, interruptible, level, time }) => ({
       measurement,
       report_data: reportData,
       debug,
       movable,
+      interruptible,
       level,
       made_at: time === null ? null : new Date(time).toISOString(),
     })),
