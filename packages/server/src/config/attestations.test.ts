@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -81,4 +81,16 @@ it('passes over a file that is too large', () => {
   const { config, faults } = check({ TALLY_ATTESTATION_DIR: large });
   expect(faults).toEqual([]);
   expect([...config.attestations.values()]).toEqual([join(large, 'b')]);
+});
+
+it('needs a file that can’t be read only for what nothing else is evidence of', () => {
+  const some = mkdtempSync(join(folder, 'some-'));
+  symlinkSync(join(some, 'nowhere'), join(some, 'a'));
+  symlinkSync(join(VECTORS, 'nvidia.json'), join(some, 'b'));
+  const faultsOf = (attestation: string) =>
+    check({ TALLY_ATTESTATION_DIR: some, TALLY_HARDWARE_ATTESTATION: attestation }).faults;
+  expect(faultsOf(GENUINE)).toEqual([]);
+  expect(faultsOf(DEBUG)).toEqual([
+    expect.stringMatching(/^TALLY_HARDWARE_ATTESTATION .*, of which a can't be read\. Put it there/),
+  ]);
 });

@@ -25,41 +25,50 @@ export function readAttestations(
 ): AttestationFiles {
   const usual = join(dataDir, 'attestations');
   const folder = resolve(read.text('TALLY_ATTESTATION_DIR', usual, { example: '/etc/tally/attestations' }));
-  const files = folder === usual && !existsSync(usual) ? new Map<string, string>() : filesIn(read, folder);
+  const none = { files: new Map<string, string>(), unread: [] };
+  const { files, unread } = folder === usual && !existsSync(usual) ? none : filesIn(read, folder);
   for (const { where, attestation } of claims) {
     const path = files.get(attestation.slice(-64));
-    const problem =
-      path === undefined
-        ? `names evidence that is in no file of ${folder}. Put it there, or leave the setting out: without evidence nothing is claimed`
-        : faultOf(path, attestation);
+    const problem = path === undefined ? absent(folder, unread) : faultOf(path, attestation);
     if (problem !== null) read.faults.push(`${where} ${problem}.`);
   }
   return files;
 }
 
-function filesIn(read: EnvReader, folder: string): AttestationFiles {
-  let names: string[];
+function absent(folder: string, unread: readonly string[]): string {
+  const but = unread.length === 0 ? '' : `, of which ${unread.join(' and ')} can't be read`;
+  return `names evidence that is in no file of ${folder}${but}. Put it there, or leave the setting out: without evidence nothing is claimed`;
+}
+
+/** The files of the folder that can be read, and the names of those that can't: one that no claim needs is no fault. */
+interface Folder {
+  readonly files: AttestationFiles;
+  readonly unread: readonly string[];
+}
+
+function filesIn(read: EnvReader, folder: string): Folder {
+  const files = new Map<string, string>();
+  const unread: string[] = [];
+  let names: string[] = [];
   try {
     names = readdirSync(folder).sort();
   } catch (error) {
     read.fault('TALLY_ATTESTATION_DIR', `names ${folder}, which can't be read: ${(error as Error).message}`);
-    return new Map();
   }
   if (names.length > MAX_FILES) {
     read.fault('TALLY_ATTESTATION_DIR', `names ${folder}, which holds more than ${MAX_FILES} files`);
-    return new Map();
+    return { files, unread };
   }
-  const paths = names.map((name) => join(folder, name));
-  try {
-    const readable = paths.filter((path) => {
+  for (const name of names) {
+    const path = join(folder, name);
+    try {
       const facts = statSync(path);
-      return facts.isFile() && facts.size <= MAX_BYTES;
-    });
-    return new Map(readable.map((path) => [sha256Hex(readFileSync(path)), path]));
-  } catch (error) {
-    read.fault('TALLY_ATTESTATION_DIR', `holds a file that can't be read: ${(error as Error).message}`);
-    return new Map();
+      if (facts.isFile() && facts.size <= MAX_BYTES) files.set(sha256Hex(readFileSync(path)), path);
+    } catch {
+      unread.push(name);
+    }
   }
+  return { files, unread };
 }
 
 /** Why evidence does not bear what is claimed, as the end of a sentence; null if it does. */
