@@ -14,7 +14,7 @@ import { smallOrderKey, universalSignature, withLargeS, withSpareBits } from './
 import { signers } from './keys.ts';
 import { payee } from './settlements.ts';
 import { asDocument, signIssue } from './sign.ts';
-import { records } from './stores.ts';
+import { ENDED_AT, records, SERVICE_DID } from './stores.ts';
 
 /** A bundle to check at `now`, with the `pin` that the client remembers or the `root` that it was given. */
 export interface TrustCase {
@@ -281,6 +281,16 @@ async function refusedCases(good: JsonObject): Promise<TrustCase[]> {
       await signIssue(misbound(good), root),
       'trust_invalid',
     ),
+    ...(await Promise.all(
+      doubles(good).map(async ([name, issuers]) =>
+        refused(
+          name,
+          'Whoever takes the first would trust what whoever takes the last takes for revoked.',
+          await signIssue({ ...good, issuers }, root),
+          'trust_invalid',
+        ),
+      ),
+    )),
     refused(
       'root.key_id of another key',
       'Signed, but contradicts itself.',
@@ -295,6 +305,25 @@ function withPurpose(good: JsonObject, purpose: string): JsonObject {
   const [service = {}] = good.issuers as JsonObject[];
   const [key = {}] = service.keys as JsonObject[];
   return { ...good, issuers: [{ ...service, keys: [{ ...key, purpose }] }] };
+}
+
+/** Issuers of which one, or one of its keys, is listed twice, and not revoked where it comes first. */
+function doubles(good: JsonObject): readonly (readonly [string, JsonObject[]])[] {
+  const [service = {}] = good.issuers as JsonObject[];
+  const [key = {}] = service.keys as JsonObject[];
+  const [pq = {}] = service['pq_keys'] as JsonObject[];
+  const revoked = { state: 'revoked', revoked: { at: ENDED_AT, reason: 'compromised' } };
+  const other = { ...key, key_id: `${SERVICE_DID}:other`, ...revoked };
+  return [
+    ['an issuer twice', [service, { ...service, keys: [{ ...key, ...revoked }] }]],
+    ['a key twice', [{ ...service, keys: [key, { ...key, ...revoked }] }]],
+    ['a key under two names', [{ ...service, keys: [key, other] }]],
+    [
+      'a name of two keys',
+      [{ ...service, keys: [other, { ...other, public_key: toBase64url(signers.acme.publicKey) }] }],
+    ],
+    ['a second key of pq receipts twice', [{ ...service, pq_keys: [pq, { ...pq, ...revoked }] }]],
+  ];
 }
 
 /** The bundle with the service's first key under the did:key of another key. */

@@ -148,6 +148,7 @@ export async function checkTrustBundle(
   const pin: TrustPin = { root, version: bundle.version, bundle_sha256: sha256Hex(canonicalBytes(bundle)) };
   refuseStepBack(pin, pinned, bundle.previous_sha256);
   refuseExpired(bundle, options.now);
+  refuseDoubles(bundle);
   trustOf(bundle.issuers, [bundle]);
   return { bundle, pin };
 }
@@ -163,6 +164,33 @@ export function readTrustPin(value: unknown): TrustPin {
   throw new TallyError('trust_invalid', `The pin that was kept is damaged: ${field} must be ${expected}.`, {
     field,
   });
+}
+
+/**
+ * Refuses a bundle that says two things of one issuer or of one of its keys: a reader who takes the first would trust what one who takes the
+ * last takes for revoked.
+ */
+function refuseDoubles({ issuers }: TrustBundle): void {
+  requireOnce(issuers, 'did', 'issuers');
+  for (const [index, { keys, pq_keys = [] }] of issuers.entries()) {
+    for (const name of ['key_id', 'public_key'] as const) {
+      requireOnce(keys, name, `issuers[${index}].keys`);
+      requireOnce(pq_keys, name, `issuers[${index}].pq_keys`);
+    }
+  }
+}
+
+function requireOnce<Name extends string>(
+  list: readonly Readonly<Record<Name, string>>[],
+  name: Name,
+  path: string,
+): void {
+  const seen = new Set<string>();
+  for (const [index, { [name]: value }] of list.entries()) {
+    const field = `${path}[${index}].${name}`;
+    if (seen.has(value)) throw new TallyError('trust_invalid', `${field} is ${value} again.`, { field });
+    seen.add(value);
+  }
 }
 
 function refuseStepBack(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal, TypeAlias, TypedDict, cast
@@ -311,6 +311,7 @@ def check_trust(
     seen = TrustPin(root_fingerprint(public_key), bundle["version"], bundle_sha256)
     _refuse_step_back(seen, pin, bundle)
     _refuse_expired(bundle, now or datetime.now(timezone.utc))
+    _refuse_doubles(bundle)
     return CheckedTrust(bundle, seen, Trust(bundle["issuers"], [bundle]))
 
 
@@ -329,6 +330,27 @@ def _require_signature(bundle: JsonObject, public_key: bytes) -> None:
     if not verify_ed25519(public_key, signed, from_base64url(str(bundle["sig_b64u"]), 64)):
         message = "The bundle was changed after its root signed it."
         raise TallyError("trust_signature_invalid", message)
+
+
+def _refuse_doubles(bundle: TrustBundle) -> None:
+    """Refuses a bundle that says two things of one issuer or of one of its keys.
+
+    A reader who takes the first would trust what one who takes the last takes for revoked.
+    """
+    _require_once(bundle["issuers"], "did", "issuers")
+    for index, record in enumerate(bundle["issuers"]):
+        for name in ("key_id", "public_key"):
+            _require_once(record["keys"], name, f"issuers[{index}].keys")
+            _require_once(record.get("pq_keys", []), name, f"issuers[{index}].pq_keys")
+
+
+def _require_once(listed: Sequence[Mapping[str, object]], name: str, path: str) -> None:
+    seen: set[object] = set()
+    for index, one in enumerate(listed):
+        if one[name] in seen:
+            field = f"{path}[{index}].{name}"
+            raise TallyError("trust_invalid", f"{field} is {one[name]} again.", field=field)
+        seen.add(one[name])
 
 
 def _refuse_expired(bundle: TrustBundle, now: datetime) -> None:
