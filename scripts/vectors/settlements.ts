@@ -138,6 +138,13 @@ async function contradictedCases(): Promise<SettlementCase[]> {
     wrong('from somebody else', 'The receipt names the payer.', moved({ from: payee.address })),
     settled(
       false,
+      'a payer that is no account',
+      'No transfer can be from it.',
+      await envelope({ payer: 'did:key:z6Mk' }),
+    ),
+    settled(false, 'a payer that is no text', 'No transfer can be from it.', await envelope({ payer: 10 })),
+    settled(
+      false,
       'finer than the token',
       'No transfer can have moved it.',
       await envelope({ amount: '0.0008001' }),
@@ -176,6 +183,11 @@ async function silentCases(): Promise<SettlementCase[]> {
     silent('not named', 'Nothing to check.', await standard({ status: 'none', tx: null })),
     silent('declared', 'The caller’s word was not checked.', await standard({ status: 'declared' })),
     silent('no EVM transaction', 'Another kind of reference.', await envelope({ tx: 'settled-by-invoice' })),
+    silent(
+      '0X for 0x',
+      'The hash of an EVM transaction begins with 0x.',
+      await envelope({ tx: `0X${TX.slice(2)}` }),
+    ),
     silent('nano', 'It has no room for it.', await emitted('nano')),
   ];
 }
