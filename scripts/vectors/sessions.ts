@@ -202,6 +202,7 @@ export async function sessionCases(): Promise<SessionCase[]> {
       expected: { ...whole, state: 'closed', count: 5, head: hashOfReceipt(l4) },
     },
     await byService(),
+    await byCompromised(),
     ...(await withReference(own)),
     broken('removed', 'Line 3 is missing.', [l0, l1, l3, l4], 4, [{ name: 'gap', line: null, seq: 2 }]),
     broken('opening-removed', 'The opening is missing.', [l1, l2, l3, l4], 4, [
@@ -279,6 +280,32 @@ async function byService(): Promise<SessionCase> {
       valid: true,
       integrity: true,
       trusted: true,
+      state: 'closed',
+      count: 5,
+      head: hashOfReceipt(closed.at(-1) ?? ''),
+      anchored_up_to: null,
+      references: NONE,
+      faults: [],
+    },
+  };
+}
+
+/** A session under a key that its owner reported as compromised before it was recorded. */
+async function byCompromised(): Promise<SessionCase> {
+  const { recorder, lines } = await recorded(signers.compromised, 150);
+  const closed = [...lines, await recorder.close()];
+  return {
+    name: 'pinned-key-compromised',
+    comment:
+      'The receipts contradict their issuer: whoever pins the key does not trust it more than the trust does.',
+    file: fileOf(closed),
+    trust: 'known',
+    key: signers.compromised.keyId,
+    now: NOW,
+    expected: {
+      valid: false,
+      integrity: true,
+      trusted: false,
       state: 'closed',
       count: 5,
       head: hashOfReceipt(closed.at(-1) ?? ''),

@@ -215,11 +215,11 @@ class Reading {
       );
     }
     const begins = opening?.call as SessionOpening | undefined;
-    const contradicted = ordered.some(({ verdict }) => !verdict.valid);
+    const valid = integrity && references.contradicts === 0 && ordered.every(({ verdict }) => verdict.valid);
     return {
-      valid: integrity && references.contradicts === 0 && !contradicted,
+      valid,
       integrity,
-      trusted: integrity && references.contradicts === 0 && this.#isTrusted(ordered),
+      trusted: valid && this.#isTrusted(ordered),
       state: first === undefined ? 'none' : closing === null ? 'open' : 'closed',
       id,
       continues: begins?.continues ?? null,

@@ -274,24 +274,25 @@ class _Reading:
         for state in states:
             if state is not None:
                 references[state] += 1
-        if ordered and not closed:
-            self._notes.append(
-                "The session is open: nobody can see whether receipts after number "
-                f"{ordered[-1].seq} were cut off."
-            )
         unsigned = sum(line.has_path and not line.is_anchored for line in ordered)
         if unsigned:
             self._notes.append(
                 f"{unsigned} of the anchors do not count: "
                 "no log that the given trust lists signed them."
             )
+        if ordered and not closed:
+            self._notes.append(
+                "The session is open: nobody can see whether receipts after number "
+                f"{ordered[-1].seq} were cut off."
+            )
         integrity = not self._faults and bool(ordered)
         agrees = integrity and references["contradicts"] == 0
+        valid = agrees and all(line.verdict.valid for line in ordered)
         trusted = self._pinned is not None or all(line.verdict.issuer.trusted for line in ordered)
         return SessionVerification(
-            valid=agrees and all(line.verdict.valid for line in ordered),
+            valid=valid,
             integrity=integrity,
-            trusted=agrees and trusted,
+            trusted=valid and trusted,
             state="none" if not ordered else "closed" if closed else "open",
             id=session_id,
             continues=None if opening is None else opening.get("continues"),
