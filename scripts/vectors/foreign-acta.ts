@@ -254,6 +254,22 @@ async function chainCases(): Promise<ForeignCase[]> {
       ['format'],
     ),
     acta(
+      'chain with lines of white space',
+      'They say nothing.',
+      lines(whole).replaceAll('\n', '\r\n \t\r\n'),
+      [],
+      { count },
+    ),
+    ...['\u001c', '\u0085', '\u00a0', '\ufeff'].map((space) =>
+      acta(
+        `chain with a line of U+${space.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`,
+        'It is no white space of JSON, whatever a language calls so.',
+        `${lines([first])}${space}\n${lines([second])}`,
+        ['format'],
+      ),
+    ),
+    acta('chain behind a byte order mark', 'It says nothing.', `\ufeff${lines(whole)}`, [], { count }),
+    acta(
       'chain with a receipt of another kind',
       'One file holds one family.',
       lines([first, { payloadType: 'x', signatures: [] }]),

@@ -27,11 +27,12 @@ export function readDocuments(file: Uint8Array | string): Documents | null {
   if (file.length > MAX_BYTES) return null;
   if (typeof file !== 'string' && looksLikeSign1(file))
     return { documents: [`${COSE_URL}${toBase64(file)}`], fault: null };
-  const text = typeof file === 'string' ? file : decoded(file);
+  const text = typeof file === 'string' ? file.replace(/^\ufeff/, '') : decoded(file);
   if (text === null) return null;
   const whole = orNull(() => parseJson(utf8(text)));
   if (whole !== null) return ofList(Array.isArray(whole) ? whole : [whole]);
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  // White space is that of JSON (RFC 8259, section 2): what else a language calls so differs from one to the next.
+  const lines = text.split('\n').filter((line) => /[^ \t\r]/.test(line));
   if (lines.length === 0) return null;
   return lines[0]?.startsWith('{') && lines.length > 1 ? ofLines(lines) : { documents: [text], fault: null };
 }

@@ -34,7 +34,8 @@ def read_documents(file: bytes | str) -> Documents | None:
     whole = or_none(lambda: parse_json(text.encode()))
     if whole is not None:
         return _of_list(whole if isinstance(whole, list) else [whole])
-    lines = [line for line in text.split("\n") if line.strip() != ""]
+    # White space is that of JSON (RFC 8259, section 2), and not all that Python calls so.
+    lines = [line for line in text.split("\n") if line.strip(" \t\r") != ""]
     if not lines:
         return None
     is_json_lines = lines[0].startswith("{") and len(lines) > 1
