@@ -314,6 +314,13 @@ def test_a_torn_end_is_cut_and_a_missing_line_feed_is_added(path: Path) -> None:
     assert judge(path).count == 3
 
 
+def test_a_file_whose_end_is_longer_than_any_receipt_stays_as_it_is(path: Path) -> None:
+    data = b"x" * 8 * 1_048_576
+    path.write_bytes(data)
+    assert code_of(lambda: opened(path)) == "session_unusable"
+    assert path.read_bytes() == data
+
+
 def test_a_file_that_is_all_torn_begins_anew(path: Path) -> None:
     path.write_bytes(b'{"call":')
     assert not opened(path).resumed

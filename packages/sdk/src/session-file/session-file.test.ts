@@ -238,6 +238,16 @@ describe('a session’s file', () => {
     expect(await judge()).toMatchObject({ valid: true, count: 3, notes: [] });
   });
 
+  it('leaves a file as it is whose end is longer than any receipt', async () => {
+    const bytes = Buffer.alloc(8 * 1_048_576, 'x');
+    writeFileSync(path, bytes);
+    await expect(openSessionFile(path, { key })).rejects.toMatchObject({
+      code: 'session_unusable',
+      message: expect.stringMatching(/longer than any receipt/),
+    });
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
   it('begins anew in a file whose opening was torn', async () => {
     writeFileSync(path, '{"call":');
     await (await openSessionFile(path, { key })).close();

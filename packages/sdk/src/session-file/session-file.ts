@@ -47,6 +47,8 @@ const SALT_TYPE = 'tally-session-salt-v1';
 const LINE_FEED = 10;
 /** Bytes that are read at once from the end of a file. */
 const BLOCK = 65_536;
+/** Bytes at the end of a file that hold the last line, which may have been cut, and the one before it: no receipt is so long. */
+const LONGEST = 1_048_576;
 
 export interface SessionFileOptions extends Omit<OpenSessionOptions, 'keep' | 'continues'> {
   /** How long to wait for another process that records in this session, in milliseconds: 0 when absent. */
@@ -315,7 +317,7 @@ function readFile(path: string, remarks: string[]): Found | null {
   const file = openIfThere(path);
   if (file === null) return null;
   try {
-    const last = lastLine(file);
+    const last = lastLine(path, file);
     if (last.torn !== '') {
       if (readReceipt(last.torn) === null) {
         ftruncateSync(file, last.end);
@@ -346,8 +348,8 @@ function openIfThere(path: string): number | null {
   }
 }
 
-/** The last line that has an end, the place behind it, and what comes after that. */
-function lastLine(file: number): { line: string | null; end: number; torn: string } {
+/** The last line that has an end, the place behind it, and what comes after that. @throws session_unusable for a line of no receipt */
+function lastLine(path: string, file: number): { line: string | null; end: number; torn: string } {
   const { size } = fstatSync(file);
   let tail = Buffer.alloc(0);
   for (let from = size; ; ) {
@@ -357,6 +359,7 @@ function lastLine(file: number): { line: string | null; end: number; torn: strin
       const line = end === -1 ? null : tail.toString('utf8', begin + 1, end);
       return { line, end: from + end + 1, torn: tail.toString('utf8', end + 1) };
     }
+    if (tail.length >= LONGEST) throw unusable(path, 'Its last line is longer than any receipt.');
     const length = Math.min(BLOCK, from);
     from -= length;
     tail = Buffer.concat([bytesAt(file, from, length), tail]);

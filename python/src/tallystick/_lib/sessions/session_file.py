@@ -34,6 +34,8 @@ from .session_receipt import SessionReceipt, read_session_receipt
 
 _SUFFIX = ".jsonl"
 _SALT_TYPE = "tally-session-salt-v1"
+_LONGEST = 1_048_576
+"""Bytes of the end of a file that may be a line that was cut: no receipt is so long."""
 
 
 class SessionFile(Session):
@@ -292,6 +294,8 @@ def _whole_lines(file: BinaryIO, path: Path, remarks: list[str]) -> list[bytes]:
         # Only its line feed is missing.
         file.write(b"\n")
         return [*lines, torn]
+    if len(torn) > _LONGEST:
+        raise _unusable(path, "Its last line is longer than any receipt.")
     file.truncate(sum(len(line) + 1 for line in lines))
     remarks.append(f"The last line of {path} was cut before its end, and was taken out.")
     return lines
