@@ -98,6 +98,11 @@ def test_what_was_not_given_is_not_checked() -> None:
     assert (verdict.valid, verdict.receipt, verdict.protocol) == (False, None, None)
 
 
+def test_what_is_no_object_is_no_receipt_that_was_judged() -> None:
+    verdict = verify_call(receipt=b"[]")
+    assert (verdict.valid, verdict.receipt) == (False, None)
+
+
 def test_an_answer_that_is_too_large_is_told_and_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tallystick._lib.call.collector.MAX_HELD_BYTES", 100)
     for start in (b"{", b"data: "):

@@ -146,6 +146,13 @@ async function dishonest(bill: Bill): Promise<ReceiptCase[]> {
         evidence: leaves(5),
       },
     ),
+    refuses(
+      'signed: nothing billed, and a leaf',
+      'There is no unit that it could back.',
+      await signed({ ...bill, billed: 0, leaves: [] }),
+      ['evidence'],
+      { evidence: [leaf(1)] },
+    ),
   ];
 }
 

@@ -104,7 +104,8 @@ def verify_call(
         "checks": checks,
     }
     protocol = None if answer is None else answer.protocol
-    return CallVerdict(**judged, protocol=protocol, receipt=document)
+    judged_receipt = document if is_object(document) else None
+    return CallVerdict(**judged, protocol=protocol, receipt=judged_receipt)
 
 
 def _receipt_of(given: Document, answer: CollectedAnswer | None) -> tuple[JsonValue, str | None]:

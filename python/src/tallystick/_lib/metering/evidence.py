@@ -44,6 +44,7 @@ class EvidenceTally:
 
     def __init__(self, billed: int) -> None:
         """``billed`` is billed_unit_count: units are 1 to that."""
+        self._billed = billed
         self._shape = members({"unit": integer(1, billed), "receipt_sha256": hex64}, closed=True)
         self._tree = CompactRange()
         self._units: set[int] = set()
@@ -53,9 +54,13 @@ class EvidenceTally:
         """Takes one leaf ``{"unit": n, "receipt_sha256": "<64 hex>"}``; its bytes are its JCS.
 
         Raises ``invalid_field`` for a malformed one, ``metering_unit_range`` for a unit beyond the
-        bill, ``metering_unit_twice`` and ``metering_receipt_twice`` for a duplicate.
+        bill or more leaves than units, ``metering_unit_twice`` and ``metering_receipt_twice`` for
+        a duplicate.
         """
         path = f"evidence[{len(self._units)}]"
+        if len(self._units) >= self._billed:
+            message = f"{path} is one leaf too many: {self._billed} units were billed."
+            raise TallyError("metering_unit_range", message, field=path)
         fault = self._shape(leaf, path)
         if fault is not None:
             unit = leaf.get("unit") if is_object(leaf) and fault.field.endswith(".unit") else None
