@@ -15,6 +15,8 @@ export interface ScriptedToolCall {
   readonly name: string;
   /** The JSON text of the arguments, as it is split over a stream's events. */
   readonly pieces: readonly string[];
+  /** The arguments as an object, which stands in the call itself, as some servers of OpenAI's and Anthropic's formats give it. */
+  readonly object?: JsonObject;
 }
 
 interface Failure {

@@ -72,8 +72,8 @@ function openaiHead(object: string, body: JsonObject): JsonObject {
   return { id: 'chatcmpl-upstream', object, created: 1_760_000_000, model: body['model'] ?? '' };
 }
 
-function openaiCall({ id, name }: ScriptedToolCall, text: string): JsonObject {
-  return { id, type: 'function', function: { name, arguments: text } };
+function openaiCall({ id, name, object }: ScriptedToolCall, text: string): JsonObject {
+  return { id, type: 'function', function: { name, arguments: object ?? text } };
 }
 
 function openaiUsage({ usage = defaultUsage, wrongUsage }: Script): JsonObject {
@@ -125,7 +125,7 @@ export const anthropicWire: Wire = {
       deltas: (script.pieces ?? defaultPieces).map((text) => ({ type: 'text_delta', text })),
     };
     const calls = (script.toolCalls ?? []).map((call) => ({
-      content: { ...toolUse(call), input: {} },
+      content: { ...toolUse(call), input: call.object ?? {} },
       deltas: ['', ...call.pieces].map((text) => ({ type: 'input_json_delta', partial_json: text })),
     }));
     const said: { content: JsonObject; deltas: JsonObject[] }[] = hasText(script) ? [text, ...calls] : calls;

@@ -8,7 +8,9 @@ import { asObject, asText } from './members.ts';
 interface OpenTool {
   /** Index among the tool calls of the answer. */
   readonly index: number;
-  /** Whether any of its arguments has arrived. */
+  /** JSON text of the arguments that the block began with. */
+  readonly first: string;
+  /** Whether any other of its arguments has arrived. */
   begun: boolean;
 }
 
@@ -63,7 +65,7 @@ export class MessageStream {
   }
 
   #startBlock(head: AnswerHead, index: unknown, block: JsonObject): JsonObject[] {
-    const { type, id, name, text, thinking } = block;
+    const { type, id, name, input, text, thinking } = block;
     this.unseen ||= isUnseen(block);
     this.#hosted ||= isHosted(block);
     if (type === 'text' && asText(text)) return [deltaChunk(head, { content: text ?? '' })];
@@ -71,7 +73,7 @@ export class MessageStream {
       return [reasoningChunk(head, index, detailOfBlock(block))];
     if (type !== 'tool_use') return [];
     const tool = this.#tools.size;
-    this.#tools.set(index, { index: tool, begun: false });
+    this.#tools.set(index, { index: tool, first: JSON.stringify(asObject(input) ?? {}), begun: false });
     const call = formatToolCall({ id: asText(id) ?? '', name: asText(name) ?? '', arguments: '' });
     return [deltaChunk(head, { tool_calls: [{ index: tool, ...call }] })];
   }
@@ -91,12 +93,15 @@ export class MessageStream {
     return [argumentsChunk(head, tool.index, text)];
   }
 
-  /** A tool call without arguments has no text in this API, but OpenAI's clients parse the arguments. */
+  /**
+   * A tool call without arguments has no text in this API, but OpenAI's clients parse the arguments. Some servers of this API give
+   * them all at the beginning of the block.
+   */
   #stopBlock(head: AnswerHead, block: unknown): JsonObject[] {
     const tool = this.#tools.get(block);
     if (tool === undefined || tool.begun) return [];
     tool.begun = true;
-    return [argumentsChunk(head, tool.index, '{}')];
+    return [argumentsChunk(head, tool.index, tool.first)];
   }
 
   #finish(head: AnswerHead, event: JsonObject): JsonObject[] {

@@ -10,6 +10,12 @@ export function toolArguments(provider: string, text: JsonValue | undefined): Js
   return value;
 }
 
+/** The text of the arguments of a call that a model makes; some servers give an object. */
+export function argumentsText(given: JsonValue | undefined): string {
+  const object = asObject(given);
+  return object === null ? (asText(given) ?? '') : JSON.stringify(object);
+}
+
 function parsed(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import { blockOfDetail, foreignBlock } from '../../providers/anthropic-reasoning.ts';
 import { asObject, asText, objectsOf } from '../../providers/members.ts';
+import { argumentsText } from '../../providers/tool-arguments.ts';
 import { readUsage } from '../../providers/usage.ts';
 import type { Usage } from '../../types.ts';
 import type { Given } from '../protocol.ts';
@@ -54,7 +55,7 @@ export function extraOf({ id, extra_content: extra }: JsonObject): JsonObject[] 
 
 function toolUse(call: JsonObject): JsonObject {
   const { name, arguments: text } = asObject(call['function']) ?? {};
-  return toolUseBlock(asText(call['id']) ?? '', asText(name) ?? '', inputOf(asText(text) ?? ''));
+  return toolUseBlock(asText(call['id']) ?? '', asText(name) ?? '', inputOf(argumentsText(text)));
 }
 
 /** A model may call a tool with arguments that are no JSON object: the caller sees them, and can tell it so. */

@@ -3,6 +3,7 @@ import { anthropicError } from '@tallystick/kit';
 import { blockOfDetail } from '../../providers/anthropic-reasoning.ts';
 import { badAnswer } from '../../providers/failures.ts';
 import { asObject, asText, objectsOf } from '../../providers/members.ts';
+import { argumentsText } from '../../providers/tool-arguments.ts';
 import type { Usage } from '../../types.ts';
 import { CallPieces } from '../call-pieces.ts';
 import type { Given, SseEvent, StreamEncoder } from '../protocol.ts';
@@ -175,7 +176,7 @@ export class MessageEncoder implements StreamEncoder {
   /** Some providers give a call no id. */
   #call(piece: JsonObject, position: number): Piece {
     const { name, arguments: given } = asObject(piece['function']) ?? {};
-    const text = asText(given) ?? '';
+    const text = argumentsText(given);
     const call = this.#pieces.of(piece, position, (id) => {
       if (id === '' && !asText(name)) throw badAnswer(this.#given.model);
       this.#calls += 1;

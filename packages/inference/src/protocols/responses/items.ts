@@ -219,7 +219,9 @@ export class CallItem implements Item {
     this.#tell('function_call_arguments.delta', { item_id: this.#head['id'] ?? '', delta });
   }
 
+  /** OpenAI's clients parse the arguments also of a call that has none. */
   end(status: 'completed' | 'incomplete'): void {
+    if (status === 'completed' && this.#arguments === '') this.add('{}');
     this.#status = status;
     const { id = '', name = '' } = this.#head;
     this.#tell('function_call_arguments.done', { item_id: id, name, arguments: this.#arguments });

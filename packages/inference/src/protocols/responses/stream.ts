@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
 import { openAiError } from '@tallystick/kit';
 import { asObject, asText, objectsOf } from '../../providers/members.ts';
+import { argumentsText } from '../../providers/tool-arguments.ts';
 import type { Usage } from '../../types.ts';
 import { CallPieces } from '../call-pieces.ts';
 import type { Given, SseEvent, StreamEncoder } from '../protocol.ts';
@@ -122,7 +123,7 @@ export class ResponseEncoder implements StreamEncoder {
       this.#items.push(begun);
       return begun;
     });
-    const piece = asText(text);
+    const piece = argumentsText(text);
     if (piece) item.add(piece);
   }
 
