@@ -96,6 +96,17 @@ it('gives each choice, and the log probabilities in the older form', async () =>
   );
 });
 
+it('has the text of a content that its provider gives in parts', async () => {
+  const content = [
+    { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+    { type: 'text', text: 'Now' },
+    { type: 'text', text: ' then.' },
+  ];
+  routed.upstream.play({ answer: { choices: [{ index: 0, message: { content }, finish_reason: 'stop' }] } });
+  const { json } = await complete({ max_tokens: 50 });
+  expect(json['choices']).toMatchObject([{ text: 'Now then.' }]);
+});
+
 it('streams its own chunks, then svc, then the end', async () => {
   const { response, payloads, svc, sent } = await stream();
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');

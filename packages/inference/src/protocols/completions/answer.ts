@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue, TallyError } from '@tallystick/core';
 import { asObject, asText, objectsOf } from '../../providers/members.ts';
 import { formatUsage } from '../../providers/usage.ts';
 import type { Usage } from '../../types.ts';
+import { textOf } from '../answer-text.ts';
 import { openAiErrorEvent } from '../chat.ts';
 import type { Given, SseEvent, StreamEncoder } from '../protocol.ts';
 
@@ -60,7 +61,7 @@ function headOf({ id, created, model }: Given): JsonObject {
 }
 
 function textIn(message: JsonObject): string {
-  return asText(message['content']) ?? asText(message['refusal']) ?? '';
+  return textOf(message['content']) || asText(message['refusal']) || '';
 }
 
 /** @param from where the text begins in the whole text of its choice */

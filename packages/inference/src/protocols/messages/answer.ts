@@ -4,6 +4,7 @@ import { asObject, asText, objectsOf } from '../../providers/members.ts';
 import { argumentsText } from '../../providers/tool-arguments.ts';
 import { readUsage } from '../../providers/usage.ts';
 import type { Usage } from '../../types.ts';
+import { textOf } from '../answer-text.ts';
 import type { Given } from '../protocol.ts';
 
 /** An inner answer as a message: thinking, text, tool calls. */
@@ -67,14 +68,6 @@ function inputOf(text: string): JsonObject {
     // Not JSON.
   }
   return { invalid_arguments: text };
-}
-
-/** The text of a content, which some providers give in parts. */
-export function textOf(content: JsonValue | undefined): string {
-  if (typeof content === 'string') return content;
-  return objectsOf(content)
-    .map(({ text }) => asText(text) ?? '')
-    .join('');
 }
 
 /** The reasoning of a message or a delta; some providers give its text alone. */

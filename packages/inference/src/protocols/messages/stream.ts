@@ -5,6 +5,7 @@ import { badAnswer } from '../../providers/failures.ts';
 import { asObject, asText, objectsOf } from '../../providers/members.ts';
 import { argumentsText } from '../../providers/tool-arguments.ts';
 import type { Usage } from '../../types.ts';
+import { textOf } from '../answer-text.ts';
 import { CallPieces } from '../call-pieces.ts';
 import type { Given, SseEvent, StreamEncoder } from '../protocol.ts';
 import {
@@ -15,7 +16,6 @@ import {
   messageHead,
   stopOf,
   textBlock,
-  textOf,
   toolIdOf,
   toolUseBlock,
 } from './answer.ts';

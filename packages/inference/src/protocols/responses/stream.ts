@@ -3,6 +3,7 @@ import { openAiError } from '@tallystick/kit';
 import { asObject, asText, objectsOf } from '../../providers/members.ts';
 import { argumentsText } from '../../providers/tool-arguments.ts';
 import type { Usage } from '../../types.ts';
+import { textOf } from '../answer-text.ts';
 import { CallPieces } from '../call-pieces.ts';
 import type { Given, SseEvent, StreamEncoder } from '../protocol.ts';
 import { CallItem, type Item, MessageItem, ReasoningItem, type Tell } from './items.ts';
@@ -201,14 +202,6 @@ export class ResponseEncoder implements StreamEncoder {
     this.#events = [];
     return events;
   }
-}
-
-/** The text of a message's or delta's content, which some providers give in parts. */
-function textOf(content: JsonValue | undefined): string {
-  if (typeof content === 'string') return content;
-  return objectsOf(content)
-    .map(({ text }) => asText(text) ?? '')
-    .join('');
 }
 
 const saysSomething = (detail: JsonObject): boolean =>
