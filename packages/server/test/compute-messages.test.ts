@@ -60,6 +60,25 @@ async function stream(body: JsonObject = {}): Promise<Streamed> {
 const deltas = (events: readonly Event[]): string =>
   events.map(({ data }) => (data['delta'] as { text?: string } | undefined)?.text ?? '').join('');
 
+it('gives a file without a title a name, which OpenAI requires', async () => {
+  const source = { type: 'base64', media_type: 'application/pdf', data: 'aGk=' };
+  const content = [
+    { type: 'document', source },
+    { type: 'document', source, title: 'a.pdf' },
+  ];
+  const reply = await ask({ messages: [{ role: 'user', content }] });
+  expect(reply.status, reply.text).toBe(200);
+  const file = { file_data: 'data:application/pdf;base64,aGk=' };
+  expect(routed.upstream.requests[0]?.body['messages']).toMatchObject([
+    {
+      content: [
+        { type: 'file', file: { ...file, filename: 'document' } },
+        { type: 'file', file: { ...file, filename: 'a.pdf' } },
+      ],
+    },
+  ]);
+});
+
 describe.each(PATHS)('%s', (path) => {
   it('answers in its own form, and is billed and receipted as chat is', async () => {
     const body = { system: 'Be brief.', temperature: 0.5, stop_sequences: ['END'], svc: { session: 's' } };

@@ -51,7 +51,7 @@ function conversation(messages: readonly JsonObject[]): JsonObject[] {
   for (const message of messages) {
     const { role, content, tool_calls: calls } = message;
     if (role !== 'tool') release();
-    const parts = Array.isArray(content) ? objectsOf(content).map(unmarked) : null;
+    const parts = Array.isArray(content) ? objectsOf(content).map(partOf) : null;
     const isResult = role === 'tool' && parts !== null;
     turns.push({
       ...without(message, MESSAGE),
@@ -73,6 +73,12 @@ function beside(parts: readonly JsonObject[], id: JsonValue | undefined): JsonOb
   const others = parts.filter(({ type }) => type !== 'text');
   if (others.length === 0) return [];
   return [{ type: 'text', text: `From the result of the tool call ${asText(id) ?? ''}:` }, ...others];
+}
+
+/** A part in OpenAI's words. A file that is sent in the request must have a name there. */
+function partOf(part: JsonObject): JsonObject {
+  const file = part['type'] === 'file' ? asObject(part['file']) : null;
+  return { ...unmarked(part), ...(file !== null && { file: { filename: 'document', ...file } }) };
 }
 
 function callOf(call: JsonObject): JsonObject {
