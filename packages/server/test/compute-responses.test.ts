@@ -291,28 +291,34 @@ describe('streamed', () => {
   });
 });
 
-describe('a surrogate pair that the provider splits between two chunks', () => {
+describe('text of a provider that is no I-JSON', () => {
   const requests: [path: string, body: JsonObject][] = [
     [RESPONSES, { model: CLAUDE, input }],
     ['/v1/compute/messages', { model: MODEL, max_tokens: 100, messages: [{ role: 'user', content: input }] }],
   ];
-  it.each(requests)('comes whole from %s, under a receipt that verifies', async (path, body) => {
-    routed.upstream.play({ pieces: ['Hi \ud83d', '\ude00! \ud83d', 'Bye.'] });
-    const request = JSON.stringify({ ...body, stream: true });
-    const response = await (await routed.post(path, request)).text();
-    const deltas = [
-      ...response.matchAll(/^data: (.*"type":"(?:text_delta|response\.output_text\.delta)".*)$/gm),
-    ];
-    const said = deltas.map(([, data = '']) => JSON.parse(data)['delta'] as string | { text: string });
-    expect(said.map((delta) => (typeof delta === 'string' ? delta : delta.text))).toEqual([
-      'Hi ',
-      '😀! ',
-      '\ufffdBye.',
-    ]);
-    expect(await verifyCall({ request, response, now: routed.service.clock() })).toMatchObject({
-      valid: true,
-    });
-  });
+  it.each(requests)(
+    'comes in whole characters from %s, under a receipt that verifies',
+    async (path, body) => {
+      routed.upstream.play({
+        pieces: ['Hi \ud83d', '\ude00! \ud83d', 'Bye\ufffe\ufdd0.', '\ud83f', '\udfff'],
+      });
+      const request = JSON.stringify({ ...body, stream: true });
+      const response = await (await routed.post(path, request)).text();
+      const deltas = [
+        ...response.matchAll(/^data: (.*"type":"(?:text_delta|response\.output_text\.delta)".*)$/gm),
+      ];
+      const said = deltas.map(([, data = '']) => JSON.parse(data)['delta'] as string | { text: string });
+      expect(said.map((delta) => (typeof delta === 'string' ? delta : delta.text))).toEqual([
+        'Hi ',
+        '😀! ',
+        '\ufffdBye\ufffd\ufffd.',
+        '\ufffd',
+      ]);
+      expect(await verifyCall({ request, response, now: routed.service.clock() })).toMatchObject({
+        valid: true,
+      });
+    },
+  );
 });
 
 describe('with a provider that speaks Responses', () => {
