@@ -133,7 +133,7 @@ export function limitRefusal(
   if (kind === 'tokens' && tokens > limit) {
     return new Refusal(
       'rate_limited',
-      `${spender} may use ${limit} tokens a minute, and the call can use up to ${tokens}, so that no wait helps. Shorten the prompt, or lower max_completion_tokens.`,
+      `${spender} may use ${limit} tokens a minute, and the call can use up to ${tokens}, so that no wait helps. Shorten the prompt, or allow fewer output tokens.`,
       {},
     );
   }
@@ -149,7 +149,7 @@ export function limitRefusal(
   return isUsedUp(by, amount)
     ? new Refusal(
         'budget_exceeded',
-        `${budget}, and ${cost}. Lower max_completion_tokens, or wait until ${formatTimestamp(resetAt * 1000)}.`,
+        `${budget}, and ${cost}. Allow fewer output tokens, or wait until ${formatTimestamp(resetAt * 1000)}.`,
         { retryAfter },
       )
     : new Refusal(

@@ -197,7 +197,7 @@ function refusal(
 function insufficient(available: NanoUsdc, needed: NanoUsdc): TallyError {
   return new TallyError(
     'insufficient_balance',
-    `The call can cost up to ${formatUsdc(needed)} USDC, and only ${formatUsdc(available)} USDC are available. Top up the account, or lower max_completion_tokens.`,
+    `The call can cost up to ${formatUsdc(needed)} USDC, and only ${formatUsdc(available)} USDC are available. Top up the account, or allow fewer output tokens.`,
   );
 }
 
