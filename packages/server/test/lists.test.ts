@@ -220,6 +220,7 @@ describe.each(DATABASES)('lists on %s', (database) => {
     ['owner', '/v1/receipts?owner=caller:x', 'unknown_field', () => one],
     ['status', '/v1/receipts?status=200', 'invalid_field', () => one],
     ['tag', '/v1/receipts?tag=x', 'invalid_field', () => one],
+    ['request_hash', `/v1/receipts?request_hash=${'A'.repeat(64)}`, 'invalid_field', () => one],
     ['min_cost', '/v1/receipts?min_cost=x', 'invalid_field', () => one],
     ['max_cost', '/v1/receipts/counts?max_cost=-1', 'invalid_field', () => one],
     ['purpose', '/v1/receipts?purpose=%00', 'invalid_field', () => one],

@@ -27,7 +27,7 @@ import { ACCOUNT_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
 import { callDetailSchema, callSchema, countSchema } from './compute-call-shapes.ts';
 import { COMPUTE } from './compute-shapes.ts';
-import { callTag, storable, timestamp } from './shapes.ts';
+import { callTag, hashFilter, storable, timestamp } from './shapes.ts';
 
 type Needs = Pick<Services, 'clock' | 'store' | 'callers' | 'tails'>;
 
@@ -72,11 +72,7 @@ const FILTERS = {
   receipt_id: z.string().regex(receiptIdPattern, 'Not the id of a receipt').optional().openapi({
     description: 'The id of the call’s receipt.',
   }),
-  request_hash: z
-    .string()
-    .regex(/^(?:sha256:)?[0-9a-f]{64}$/, 'Not 64 lower-case hex characters')
-    .optional()
-    .openapi({ description: 'SHA-256 of the request, as the receipt has it.' }),
+  request_hash: hashFilter('SHA-256 of the request, as the receipt has it.'),
   purpose: text(100, `The purpose in the receipt: of calls always \`${CALL_PURPOSE}\`.`),
   profile: text(100, `The profile of the receipt: of calls with a receipt always \`${ENVELOPE_PROFILE}\`.`),
 } as const;

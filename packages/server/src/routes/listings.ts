@@ -25,6 +25,7 @@ import {
   count,
   didText,
   dollars,
+  hashFilter,
   receiptIdText,
   storable,
   timestamp,
@@ -95,7 +96,7 @@ const receiptFilters = {
   purpose: filter('The purpose that the receipt states, in full.'),
   model: filter('The model of the call that it is of.'),
   receipt_id: filter('The id of the receipt.'),
-  request_hash: filter('SHA-256 of the request or the subject, in hex.'),
+  request_hash: hashFilter('SHA-256 of the request or the subject, in hex.'),
   session: filter('The id of the session that it is a step of.'),
   provider: filter('The provider of the model of the call that it is of. No other receipt has one.'),
   status: z.enum(['ok', 'error']).optional().openapi({

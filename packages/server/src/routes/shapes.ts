@@ -167,6 +167,14 @@ const anchoredSchema = z
 /** Specification 2.9. */
 export const anchorResultSchema = z.union([pendingSchema, anchoredSchema]);
 
+/** The filter of a list by the hash that receipts have of a request, with or without its `sha256:`. */
+export const hashFilter = (description: string) =>
+  z
+    .string()
+    .regex(/^(?:sha256:)?[0-9a-f]{64}$/, 'Not 64 lower-case hex characters')
+    .optional()
+    .openapi({ description });
+
 /** A tag that calls are looked for by. */
 export const callTag = (description: string) =>
   z
