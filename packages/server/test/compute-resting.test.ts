@@ -242,4 +242,17 @@ describe('a model that its provider has no more', () => {
     expect((await routed.chat()).json).toMatchObject({ status: 400, code: 'provider_refused' });
     expect((await routed.chat()).status).toBe(200);
   });
+
+  it('is not what a caller can make of a model of Anthropic’s with a file that is not there', async () => {
+    routed = await startRouted({ explain: true });
+    const message = 'File not found: file_1';
+    routed.upstream.play({ fault: { kind: 'status', status: 404, message } });
+    const source = { type: 'file', file_id: 'file_1' };
+    const head = { model: 'anthropic/claude-haiku-4-5', max_tokens: 10 };
+    const ask = (content: string | object[]): Promise<Response> =>
+      routed.post('/v1/compute/messages', { ...head, messages: [{ role: 'user', content }] });
+    const refused = await ask([{ type: 'image', source }]);
+    expect(await refused.json()).toMatchObject({ status: 400, code: 'provider_refused', detail: message });
+    expect((await ask('Hi.')).status).toBe(200);
+  });
 });

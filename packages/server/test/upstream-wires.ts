@@ -164,7 +164,11 @@ export const anthropicWire: Wire = {
 const hasText = ({ toolCalls, pieces }: Script): boolean => toolCalls === undefined || pieces !== undefined;
 
 function anthropicErrorType(status: number): string {
-  const types: Record<number, string> = { 429: 'rate_limit_error', 529: 'overloaded_error' };
+  const types: Record<number, string> = {
+    404: 'not_found_error',
+    429: 'rate_limit_error',
+    529: 'overloaded_error',
+  };
   return types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
 }
 

@@ -65,7 +65,7 @@ function refused(
     typeof message === 'string' && message !== '' ? message : 'The provider refused the request.',
     {
       ...options,
-      field: typeof param === 'string' ? param : undefined,
+      field: textOrNull(param) || undefined,
       providerWords: { type: textOrNull(type), code: textOrNull(code) },
     },
   );

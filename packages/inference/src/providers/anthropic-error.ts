@@ -14,12 +14,17 @@ const statuses: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-/** Converts `{type: "error", error: {type, message}}`; adds OpenAI's code where clients act on it. */
+/**
+ * Converts `{type: "error", error: {type, message}}`; adds OpenAI's code where clients act on it, and an empty `param` where
+ * something else than the model, such as a file, is not there.
+ */
 export function errorOf(body: JsonObject | null): JsonObject | null {
   const error = asObject(body?.['error']);
   if (error === null) return null;
-  const tooLong = /prompt is too long|context (limit|window)/i.test(asText(error['message']) ?? '');
-  return { ...error, ...(tooLong && { code: 'context_length_exceeded' }) };
+  const message = asText(error['message']) ?? '';
+  const tooLong = /prompt is too long|context (limit|window)/i.test(message);
+  const isOther = error['type'] === 'not_found_error' && message !== '' && !/\bmodel\b/i.test(message);
+  return { ...error, ...(tooLong && { code: 'context_length_exceeded' }), ...(isOther && { param: '' }) };
 }
 
 /** The error that an event tells, with the HTTP status that it would have had; null for another event. */
