@@ -83,6 +83,22 @@ describe.each([MODEL, CLAUDE])('@anthropic-ai/sdk with %s', (model) => {
     expect(await hungUp).toBeGreaterThan(0);
   });
 
+  it('a runner of tools, which sends the whole conversation since threads are refused', async () => {
+    front.upstream.requests.length = 0;
+    front.upstream.play(calls, { pieces: ['It is ', '9 °C.'] });
+    const weather = { name: 'weather', description: 'The weather.', input_schema: place };
+    const run = ({ city }: { city?: string }): string => `9 °C in ${city}`;
+    const parse = (input: unknown): { city?: string } => input as { city?: string };
+    const message = await client.beta.messages.toolRunner({ ...head, tools: [{ ...weather, run, parse }] });
+    expect(message.content).toMatchObject([{ type: 'text', text: 'It is 9 °C.' }]);
+    const sent = front.upstream.requests.map(({ body }) => body);
+    expect(sent.map(({ thread }) => thread)).toEqual([undefined, undefined]);
+    expect(JSON.stringify(sent[1])).toContain('9 °C in Zürich');
+    const thread = client.beta.messages.thread({ model, max_tokens: 100 });
+    const refused = await thread.send({ role: 'user', content: prompt }).catch((thrown: unknown) => thrown);
+    expect(refused).toMatchObject({ status: 400, errorCode: 'thread_unsupported_request' });
+  });
+
   it('errors in its own classes', async () => {
     const failing = (members: JsonObject): Promise<unknown> =>
       client.messages.create({ ...head, ...members }).catch((thrown: unknown) => thrown);

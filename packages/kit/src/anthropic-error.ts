@@ -5,8 +5,11 @@ export interface AnthropicError {
   readonly type: string;
   readonly message: string;
   /** Anthropic's clients show `error_code` as the error's own code. */
-  readonly details: { readonly error_code: ErrorCode; readonly field?: string };
+  readonly details: { readonly error_code: string; readonly field?: string };
 }
+
+/** The codes for which Anthropic has its own. Its clients send the whole conversation where a thread is refused with this one. */
+const CODES: Partial<Record<ErrorCode, string>> = { state_not_kept: 'thread_unsupported_request' };
 
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -25,6 +28,6 @@ export function anthropicError({ code, message, field }: TallyError): AnthropicE
   return {
     type: TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'),
     message,
-    details: { error_code: code, ...(field !== undefined && { field }) },
+    details: { error_code: CODES[code] ?? code, ...(field !== undefined && { field }) },
   };
 }

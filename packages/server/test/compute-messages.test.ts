@@ -60,6 +60,25 @@ async function stream(body: JsonObject = {}): Promise<Streamed> {
 const deltas = (events: readonly Event[]): string =>
   events.map(({ data }) => (data['delta'] as { text?: string } | undefined)?.text ?? '').join('');
 
+it.each([MODEL, CLAUDE])(
+  'refuses a thread, whose turns it would neither know nor bill, with %s',
+  async (model) => {
+    const thread = { type: 'continue', previous_message_id: 'msg_of_another' };
+    const reply = await ask({ model, thread });
+    expect(reply.json).toMatchObject({
+      status: 400,
+      code: 'state_not_kept',
+      field: 'thread',
+      error: {
+        type: 'invalid_request_error',
+        details: { error_code: 'thread_unsupported_request', field: 'thread' },
+      },
+    });
+    expect(routed.upstream.requests).toHaveLength(0);
+    expect((await ask({ model, thread: null })).status).toBe(200);
+  },
+);
+
 it('gives a file without a title a name, which OpenAI requires', async () => {
   const source = { type: 'base64', media_type: 'application/pdf', data: 'aGk=' };
   const content = [

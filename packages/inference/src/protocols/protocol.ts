@@ -145,3 +145,8 @@ export function inTermsOf({ members = {} }: Protocol, error: unknown): unknown {
 export function unsupportedMember(field: string, why: string): TallyError {
   return new TallyError('invalid_request', `${field}: ${why}`, { field });
 }
+
+/** The refusal of a member that refers to what an earlier call left behind. */
+export function stateless(field: string, message: string): TallyError {
+  return new TallyError('state_not_kept', message, { field });
+}

@@ -111,7 +111,11 @@ export const anthropicProblemSchema = {
           description: 'What Anthropic’s clients show as the error’s own code.',
           required: ['error_code'],
           properties: {
-            error_code: { type: 'string' as const, description: 'The same as `code`.' },
+            error_code: {
+              type: 'string' as const,
+              description:
+                'The same as `code`, or Anthropic’s own: `thread_unsupported_request` for `state_not_kept`.',
+            },
             field: { type: 'string' as const, description: 'The same as `field`.' },
           },
         },

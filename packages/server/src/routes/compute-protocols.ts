@@ -56,6 +56,7 @@ const MESSAGES = {
   },
   answer: messageSchema,
   events: messageEvents,
+  errors: ['state_not_kept'],
   answerIdHeader: 'request-id',
 } satisfies Partial<ProtocolRoute>;
 

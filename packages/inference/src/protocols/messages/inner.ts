@@ -1,15 +1,18 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import { asObject, asText, objectsOf, present } from '../../providers/members.ts';
 import type { ChatBody } from '../../types.ts';
-import { unsupportedMember } from '../protocol.ts';
+import { stateless, unsupportedMember } from '../protocol.ts';
 import { conversationOf } from './conversation.ts';
 
 /**
  * A Messages request in inner form; `nativeOnly` names what has no counterpart there.
- * @throws invalid_request for a class of service that has prices of its own
+ * @throws invalid_request for a class of service that has prices of its own; state_not_kept for a thread, whose earlier
+ * turns would stand in the operator's account, unseen and without a price here
  */
 export function innerOf(body: JsonObject): ChatBody {
-  const { speed } = body;
+  const { speed, thread } = body;
+  if (thread !== undefined && thread !== null)
+    throw stateless('thread', 'Conversations are not kept. Send the whole of it, without `thread`.');
   if (speed !== undefined && speed !== null && speed !== 'standard')
     throw unsupportedMember(
       'speed',

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import { asText, objectsOf, present } from '../../providers/members.ts';
-import { type TextPlace, unsupportedMember } from '../protocol.ts';
+import { stateless, type TextPlace, unsupportedMember } from '../protocol.ts';
 import { detailsOf } from './reasoning.ts';
-import { stateless } from './refusals.ts';
 
 /** The conversation of a Responses request in chat's form. */
 export interface Conversation {

@@ -1,9 +1,5 @@
-import { isObject, type JsonObject, type JsonValue, TallyError } from '@tallystick/core';
-
-/** The refusal of a member that refers to what an earlier call left behind. */
-export function stateless(field: string, message: string): TallyError {
-  return new TallyError('state_not_kept', message, { field });
-}
+import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
+import { stateless } from '../protocol.ts';
 
 /** Members by which OpenAI's API refers to what is stored in an account. */
 const REFERENCES: ReadonlySet<string> = new Set([

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '@tallystick/core';
 import { asObject, objectsOf, present } from '../../providers/members.ts';
 import type { ChatBody } from '../../types.ts';
-import type { TextPlace } from '../protocol.ts';
+import { stateless, type TextPlace } from '../protocol.ts';
 import { type Conversation, conversationOf } from './conversation.ts';
 import { isPackedHere } from './reasoning.ts';
-import { refuseReferences, stateless } from './refusals.ts';
+import { refuseReferences } from './refusals.ts';
 import { type Tools, toolsOf } from './tools.ts';
 
 /** Converts an OpenAI Responses request to the inner form. @throws state_not_kept, invalid_request */
