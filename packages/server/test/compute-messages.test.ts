@@ -60,6 +60,31 @@ async function stream(body: JsonObject = {}): Promise<Streamed> {
 const deltas = (events: readonly Event[]): string =>
   events.map(({ data }) => (data['delta'] as { text?: string } | undefined)?.text ?? '').join('');
 
+it.each([
+  [{ context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } }, false],
+  [{}, true],
+])(
+  'is billed by the count of a provider that shortens the prompt, if %j asks for it',
+  async (asked, ours) => {
+    const content = 'The ferry leaves at nine and the harbour is quiet. '.repeat(2_000);
+    routed.upstream.play({ usage: { prompt: 3_000, completion: 8 } });
+    const { receipt } = svcOf(await ask({ model: CLAUDE, messages: [{ role: 'user', content }], ...asked }));
+    expect(receipt.call.usage_estimated).toBe(ours);
+    expect(Number(receipt.call.prompt_tokens) > 20_000).toBe(ours);
+  },
+);
+
+it('bills what the tools of an MCP server, which run at Anthropic, brought into the prompt', async () => {
+  const servers = [{ type: 'url', name: 'a', url: 'https://example.org' }];
+  routed.upstream.play({ usage: { prompt: 100_000, completion: 8 } });
+  const { receipt, billing } = svcOf(await ask({ model: CLAUDE, mcp_servers: servers }));
+  expect(receipt.call).toMatchObject({ prompt_tokens: 100_000, usage_estimated: false });
+  // 1 USDC for 1,000,000 tokens of the prompt.
+  expect(Number(billing.charge.nano)).toBeGreaterThan(100_000_000);
+  expect((await ask({ mcp_servers: [] })).status).toBe(200);
+  expect(routed.upstream.requests.at(-1)?.body).not.toHaveProperty('mcp_servers');
+});
+
 it.each([MODEL, CLAUDE])(
   'refuses a thread, whose turns it would neither know nor bill, with %s',
   async (model) => {

@@ -324,6 +324,17 @@ describe('text of a provider that is no I-JSON', () => {
 describe('with a provider that speaks Responses', () => {
   const model = DIRECT;
 
+  it.each([
+    [{ truncation: 'auto' }, false],
+    [{ truncation: 'disabled' }, true],
+  ])('is billed by its count of a prompt that it shortens, with %j', async (asked, ours) => {
+    const long = 'The ferry leaves at nine and the harbour is quiet. '.repeat(2_000);
+    direct.play({ usage: { prompt: 3_000, completion: 8 } });
+    const { receipt } = svcOf(await respond({ model, input: long, ...asked }));
+    expect(receipt.call.usage_estimated).toBe(ours);
+    expect(Number(receipt.call.prompt_tokens) > 20_000).toBe(ours);
+  });
+
   it('passes as it came, and is billed and receipted', async () => {
     direct.play({ thinking: 'Hm.', members: { billing: { payer: 'developer' } } });
     const reply = await respond({ model, metadata: { a: 'b' }, svc: { session: 's' }, cost_quality: 3 });

@@ -15,6 +15,7 @@ it.each<[string, boolean, JsonObject]>([
   ['speech', true, asking({ type: 'input_audio', input_audio: {} })],
   ['a block of another API', true, asking({ type: 'search_result', content: [text] })],
   ['a search', true, { ...asking(text), web_search_options: {} }],
+  ['a server of tools', true, { ...asking(text), mcp_servers: [{ type: 'url', name: 'a' }] }],
   ['a tool of the provider', true, { ...asking(text), tools: [{ type: 'web_search_20250305' }] }],
 ])('%s may fill the context: %s', (_, isUnbounded, body) => {
   expect(promptOf(body).isUnbounded).toBe(isUnbounded);

@@ -22,6 +22,8 @@ export interface Prompt {
   readonly isOpen?: boolean;
   /** Whether it may have any number of tokens up to the model's context: it holds a file or speech, or lets the provider search. */
   readonly isUnbounded?: boolean;
+  /** Whether the provider may leave out parts of it, as the caller asked. */
+  readonly isShortened?: boolean;
   /** Whether it has tools or a schema, which providers express in words of their own. */
   readonly hasTools?: boolean;
 }
@@ -51,13 +53,23 @@ export function promptOf(body: JsonObject): Prompt {
   const hasTools = texts.length > before;
   extraTokens += PER_ATTACHMENT * attachments;
   const isOpen = attachments > 0 || searches(body);
-  return { texts, reasoning, extraTokens, isOpen, isUnbounded: isOpen && isUnbounded(body), hasTools };
+  const isShortened = (body['context_management'] ?? null) !== null;
+  return {
+    texts,
+    reasoning,
+    extraTokens,
+    isOpen,
+    isUnbounded: isOpen && isUnbounded(body),
+    isShortened,
+    hasTools,
+  };
 }
 
 function isUnbounded(body: JsonObject): boolean {
   const acts = ({ type }: JsonObject): boolean => !AT_CALLER.test(asText(type) ?? '');
   return (
     body['web_search_options'] !== undefined ||
+    objectsOf(body['mcp_servers']).length > 0 ||
     objectsOf(body['tools']).some(acts) ||
     objectsOf(body['messages']).some(({ content }) =>
       objectsOf(content).some(({ type }) => !BOUNDED.has(type)),
@@ -68,7 +80,11 @@ function isUnbounded(body: JsonObject): boolean {
 /** Whether the provider may add text of its own to the prompt. */
 function searches(body: JsonObject): boolean {
   const isForeign = ({ type }: JsonObject): boolean => type !== 'function';
-  return body['web_search_options'] !== undefined || objectsOf(body['tools']).some(isForeign);
+  return (
+    body['web_search_options'] !== undefined ||
+    objectsOf(body['mcp_servers']).length > 0 ||
+    objectsOf(body['tools']).some(isForeign)
+  );
 }
 
 /** @returns the number of parts that are not text */

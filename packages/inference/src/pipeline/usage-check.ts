@@ -66,11 +66,18 @@ async function doubtOfAnswer(
 }
 
 async function isPromptRight({ promptTokens }: Usage, { model, prompt }: Counted): Promise<boolean> {
-  const { texts, reasoning = [], extraTokens, isOpen = false, hasTools = false } = prompt;
+  const {
+    texts,
+    reasoning = [],
+    extraTokens,
+    isOpen = false,
+    isShortened = false,
+    hasTools = false,
+  } = prompt;
   if (promptTokens === 0) return false;
   const slack = PROMPT_SLACK + extraTokens + (hasTools ? TOOLS_SLACK : 0);
   const least: Measure = { size: sizeOf(texts, model), slack };
-  if (!(await isEnough(promptTokens, least))) return false;
+  if (!isShortened && !(await isEnough(promptTokens, least))) return false;
   const most: Measure = { size: sizeOf([...texts, ...reasoning], model), slack };
   return isNotTooMany(promptTokens, most, model, isOpen ? model.context : null);
 }

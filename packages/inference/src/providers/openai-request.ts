@@ -3,7 +3,7 @@ import type { ChatBody } from '../types.ts';
 import { asObject, asText, objectsOf, present } from './members.ts';
 
 /** Members by which the inner form says more than OpenAI's chat completions, whose servers refuse what they don't know. */
-const REQUEST = ['cache_control', 'output_config', 'reasoning', 'top_k'];
+const REQUEST = ['cache_control', 'context_management', 'output_config', 'reasoning', 'top_k'];
 const MESSAGE = [
   'annotations',
   'cache_control',

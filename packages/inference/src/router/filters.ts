@@ -209,7 +209,7 @@ function contextTooLong(last: readonly CandidateRecord[], inputs: RouteInputs): 
   return new TallyError(
     'context_too_long',
     `The messages have ${inputs.prompt_tokens} tokens and the answer may take ${answerTokens(largest, inputs)}, ` +
-      `but the largest context here is ${largest.context} tokens (${largest.model}). Shorten the messages or lower max_tokens.`,
+      `but the largest context here is ${largest.context} tokens (${largest.model}). Shorten the messages, or allow fewer output tokens.`,
     { field: 'messages' },
   );
 }

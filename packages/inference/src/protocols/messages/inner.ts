@@ -21,6 +21,7 @@ export function innerOf(body: JsonObject): ChatBody {
   const { model, max_tokens: limit, stream, temperature, top_p: topP, top_k: topK } = body;
   const tier = body['service_tier'];
   const config = asObject(body['output_config']);
+  const servers = objectsOf(body['mcp_servers']);
   const effort = config?.['effort'] ?? undefined;
   return present({
     model,
@@ -38,6 +39,10 @@ export function innerOf(body: JsonObject): ChatBody {
     user: asText(asObject(body['metadata'])?.['user_id']) ?? undefined,
     service_tier: tier === 'standard_only' ? 'default' : (tier ?? undefined),
     cache_control: body['cache_control'] ?? undefined,
+    // Only for what the prompt may count: the tools of these servers run at Anthropic, also where `tools` does not name them,
+    // and the management leaves out parts of it.
+    mcp_servers: servers.length > 0 ? servers : undefined,
+    context_management: body['context_management'] ?? undefined,
   });
 }
 

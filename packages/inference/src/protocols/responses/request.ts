@@ -31,6 +31,8 @@ export function innerOf(body: JsonObject): ChatBody {
     logprobs: logprobs ? true : undefined,
     top_logprobs: logprobs ? (body['top_logprobs'] ?? undefined) : undefined,
     user: body['user'] ?? body['safety_identifier'] ?? undefined,
+    // Only for what the prompt may count.
+    context_management: body['truncation'] === 'auto' ? 'auto' : (body['context_management'] ?? undefined),
   });
 }
 
