@@ -368,9 +368,17 @@ test('a bundle is shown with its history, the times of its keys, and the hash of
   const public_key = toBase64url(root.publicKey);
   const [start, change] = ['2026-01-01T00:00:00Z', '2026-06-01T00:00:00Z'];
   const revoked = { at: change, reason: 'superseded' } as const;
+  const next = await createSigner(generateSecretKey());
   const keys = [
-    { state: 'revoked', valid_from: start, valid_until: change, revoked },
-    { state: 'active', valid_from: change, valid_until: null, revoked: null },
+    { key_id, public_key, state: 'revoked', valid_from: start, valid_until: change, revoked },
+    {
+      key_id: next.keyId,
+      public_key: toBase64url(next.publicKey),
+      state: 'active',
+      valid_from: change,
+      valid_until: null,
+      revoked: null,
+    },
   ] as const;
   const account = { network: 'base', chain_id: 8453, address: `0x${'22'.repeat(20)}` };
   const body = await signTrustBundle(
@@ -382,7 +390,7 @@ test('a bundle is shown with its history, the times of its keys, and the hash of
         {
           did: 'did:svc:acme',
           status: 'verified',
-          keys: keys.map((times) => ({ key_id, public_key, purpose: 'receipt', ...times })),
+          keys: keys.map((key) => ({ purpose: 'receipt', ...key })),
         },
       ],
       log: { origin: 'second.example/log', key_id, public_key },
@@ -414,7 +422,7 @@ test('a bundle is shown with its history, the times of its keys, and the hash of
     `           earlier  ${account.address} on base (chain id 8453) for first.example/log  from ${start} until ${change}`,
     'issuer   did:svc:acme  verified',
     `           receipt    revoked  ${key_id}  from ${start} until ${change}, revoked at ${change} (superseded)`,
-    `           receipt    active   ${key_id}  from ${change}`,
+    `           receipt    active   ${next.keyId}  from ${change}`,
     '',
   ]);
   const shown = JSON.parse((await tally(['trust', 'show', at('history.json'), '--json'])).stdout);
