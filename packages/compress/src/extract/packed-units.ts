@@ -2,6 +2,7 @@ import type { Kind } from '../blocks/kind.ts';
 import { decodeAliases } from '../lossless/aliases.ts';
 import { decodeLossless, type LosslessMethod, tableForm } from '../lossless/lossless.ts';
 import { hasTables, tableHead } from '../lossless/tables-decode.ts';
+import { decodeUnquoted } from '../lossless/unquoted.ts';
 import { jsonUnits } from './json-units.ts';
 import { lineSpans, plain, type Unit } from './spans.ts';
 
@@ -11,11 +12,11 @@ interface Written {
 }
 
 /**
- * The forms in which packed JSON may be cut: with tables if it has any, but without aliases, which would hide words from the ranking;
+ * The forms in which packed JSON may be cut: with tables if it has any, but without aliases, which would hide words from the ranking, and with quotation marks;
  * and as a single table or without whitespace, which have less that is never cut.
  */
 export function cuttableForms(kind: Kind, method: 'json-packed' | 'jsonl-packed', text: string): Written[] {
-  const whole = decodeAliases(text);
+  const whole = decodeUnquoted(decodeAliases(text));
   if (!hasTables(whole)) return [{ form: kind === 'jsonl' ? 'json' : kind, text: whole }];
   const json = decodeLossless({ method, text: whole }) ?? '';
   const table = tableForm(method === 'jsonl-packed' ? 'jsonl' : 'json', json);
@@ -39,6 +40,6 @@ export function packedUnits(text: string): Unit[] {
 
 /** Units of JSON in which tables stand, which are read as numbers. */
 function bodyUnits(body: string, offset: number): Unit[] {
-  const json = body.replaceAll(/.table \d+./g, (place) => '0'.repeat(place.length));
+  const json = body.replaceAll(/.table\d+./g, (place) => '0'.repeat(place.length));
   return jsonUnits(json).map((unit) => ({ ...unit, start: unit.start + offset, end: unit.end + offset }));
 }

@@ -1,7 +1,7 @@
 import type { Form } from './units.ts';
 
 /** Version of selections. Raised whenever the same units would be written differently, or a text is cut into other units. */
-const VERSION = 6;
+const VERSION = 7;
 
 /**
  * The units of a block that were kept: everything needed to write the same bytes again from the block's

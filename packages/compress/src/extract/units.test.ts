@@ -94,7 +94,7 @@ describe('JSON', () => {
 
 test('in JSON with tables, their rows and the items of other lists', () => {
   const text =
-    'JSON with tables: <table n> lists its rows,\n{"a":["x","y"],"b":<table 1>}\n<table 1>, 2 rows of {"n":<>}\n1\n2';
+    'JSON with tables: cells of a row fill the <> in order, strings unquoted.\n{"a":["x","y"],"b":<table1>}\n<table1>, 2 rows of {"n":<>}\n1\n2';
   const long = text.replace('"x"', `"${'x '.repeat(60)}"`);
   expect(texts('json-packed', long)).toStrictEqual([`"${'x '.repeat(60)}",`, '"y"', '1\n', '2']);
 });

@@ -9,10 +9,10 @@ const MAX_ALIASES = 60;
  * aliases of later ones. Undefined if nothing is worth an alias.
  *
  * ```
- * JSON. $1 to $2 stand for these texts:
- * $1=https://example.com/repos/a/b
- * $2={"login":"ana","url":"https://example.com/users/ana"}
- * {"url":"$1/pulls/2","owner":$2,"author":$2}
+ * Let $1={login:ana url:https://example.com/users/ana}
+ * $2=https://example.com/repos/a/b
+ * JSON with few quotes:
+ * {url:$2/pulls/2 owner:$1 author:$1}
  * ```
  */
 export function encodeAliases(text: string): string | undefined {
@@ -31,24 +31,25 @@ export function encodeAliases(text: string): string | undefined {
   }
   if (definitions.length === 0) return undefined;
   const lines = definitions.map((own, i) => `${mark}${i + 1}=${own}`);
-  return [`JSON. ${mark}1 to ${mark}${lines.length} stand for these texts:`, ...lines, body].join('\n');
+  return `Let ${[...lines, body].join('\n')}`;
 }
 
-const head = /^JSON\. (.)1 to .(\d+) stand for these texts:$/;
+const head = /^Let (.)1=/;
 
 /** Returns the text that `encodeAliases` was given; a text without aliases as it is. */
 export function decodeAliases(text: string): string {
-  const lines = text.split('\n');
-  const [, mark, count] = head.exec(lines[0] ?? '') ?? [];
+  const [, mark] = head.exec(text) ?? [];
   if (mark === undefined) return text;
+  const lines = text.slice('Let '.length).split('\n');
+  const count = lines.findIndex((line, i) => !line.startsWith(`${mark}${i + 1}=`));
   const alias = new RegExp(`\\${mark}(\\d+)`, 'g');
   const definitions: string[] = [];
   const expanded = (own: string): string =>
     own.replaceAll(alias, (_, n: string) => definitions[Number(n)] ?? '');
   // Definitions have aliases of later ones only.
-  for (let n = Number(count); n >= 1; n--)
-    definitions[n] = expanded((lines[n] ?? '').slice(`${mark}${n}=`.length));
-  return expanded(lines.slice(Number(count) + 1).join('\n'));
+  for (let n = count; n >= 1; n--)
+    definitions[n] = expanded((lines[n - 1] ?? '').slice(`${mark}${n}=`.length));
+  return expanded(lines.slice(count).join('\n'));
 }
 
 /** Offsets at which a text stands between characters that are no letters or digits. */

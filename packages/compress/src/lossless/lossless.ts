@@ -30,7 +30,7 @@ interface Candidate extends Encoded {
 const MUCH_LONGER = 1.1;
 /** The same for a text of at most so many UTF-16 units, in which the words of an alias or of a header weigh more. */
 const SHORT = 10_000;
-const LONGER_IF_SHORT = 1.5;
+const LONGER_IF_SHORT = 1.3;
 
 /**
  * The cheapest lossless form of a segment, or undefined if none is cheaper than the text's `before` tokens. It depends

@@ -1,4 +1,6 @@
+import { isBareScalar } from '../json/cell.ts';
 import { stringEnd } from '../json/minify.ts';
+import { isSeparator, wordEnd } from './unquoted.ts';
 
 /** Shortest text that is sought, in UTF-16 units. */
 const MIN_LENGTH = 8;
@@ -48,7 +50,7 @@ function count(counts: Map<string, number>, text: string): void {
   counts.set(text, (counts.get(text) ?? 0) + 1);
 }
 
-/** Counts the values of JSON but for lists of numbers, and adds the contents of its strings. */
+/** Counts the values of JSON with or without quotation marks, but for lists of numbers, and adds the contents of its strings and its names. */
 function readJson(json: string, start: number, counts: Map<string, number>, strings: string[]): void {
   const open: number[] = [];
   let lastString = start;
@@ -67,6 +69,14 @@ function readJson(json: string, start: number, counts: Map<string, number>, stri
     else if (code === 93 || code === 125) {
       const from = open.pop() ?? at;
       if (from < lastString && at - from > MIN_LENGTH) count(counts, json.slice(from, at + 1));
+    } else if (!isSeparator(code)) {
+      const end = wordEnd(json, at);
+      const word = json.slice(at, end);
+      if (!isBareScalar(word)) {
+        lastString = at;
+        if (word.length >= MIN_LENGTH) strings.push(word);
+      }
+      at = end - 1;
     }
   }
 }
@@ -77,7 +87,7 @@ function countPrefixes(sorted: readonly string[], counts: Map<string, number>): 
     const before = sorted[i - 1] ?? '';
     let length = 0;
     while (length < before.length && before.charCodeAt(length) === text.charCodeAt(length)) length++;
-    if (length < before.length) while (length > 0 && !isSeparator(before.charCodeAt(--length)));
+    if (length < before.length) while (length > 0 && !endsPrefix(before.charCodeAt(--length)));
     if (length < MIN_LENGTH) continue;
     const prefix = before.slice(0, length);
     counts.set(prefix, (counts.get(prefix) ?? 1) + 1);
@@ -85,4 +95,4 @@ function countPrefixes(sorted: readonly string[], counts: Map<string, number>): 
 }
 
 const separators = new Set(Array.from('/:.?{#=_@ -', (separator) => separator.charCodeAt(0)));
-const isSeparator = (code: number): boolean => separators.has(code);
+const endsPrefix = (code: number): boolean => separators.has(code);

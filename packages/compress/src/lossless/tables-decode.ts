@@ -2,9 +2,9 @@ import { fromCell } from '../json/cell.ts';
 import { stringEnd } from '../json/minify.ts';
 import { parseTree, stringValue, type Tree } from '../json/tree.ts';
 
-const head = /^JSON with tables: (.)table n(.) lists its rows,/;
+const head = /^JSON with tables: cells of a row fill the (.)(.) in order, /;
 /** Matches the line above the rows of a table: its name, the number of rows, what they are, and the pattern. */
-export const tableHead = /^.(table \d+)., (\d+) (rows|members) of ([^\n]*)/;
+export const tableHead = /^.(table\d+)., (\d+) (rows|members) of ([^\n]*)/;
 
 export const hasTables = (text: string): boolean => head.test(text);
 

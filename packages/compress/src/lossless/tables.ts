@@ -11,9 +11,9 @@ const WORTH = 0.8;
  * Writes JSON whose lists of objects are tables, and how to read it. Undefined if no list is worth a table.
  *
  * ```
- * JSON with tables: <table n> lists its rows, whose cells fill the <> in order, strings unquoted.
- * {"total":2,"items":<table 1>}
- * <table 1>, 2 rows of {"kind":"Pod","metadata":{"name":<>,"node":<>}}
+ * JSON with tables: cells of a row fill the <> in order, strings unquoted.
+ * {"total":2,"items":<table1>}
+ * <table1>, 2 rows of {"kind":"Pod","metadata":{"name":<>,"node":<>}}
  * web	a1
  * db	a2
  * ```
@@ -42,9 +42,9 @@ class TableWriter {
   }
 
   rule(): string {
-    const [table, blank, name] = ['table n', '', 'name'].map((text) => this.#place(text));
+    const [blank, name] = ['', 'name'].map((text) => this.#place(text));
     return [
-      `JSON with tables: ${table} lists its rows, whose cells fill the ${blank} in order, strings unquoted.`,
+      `JSON with tables: cells of a row fill the ${blank} in order, strings unquoted.`,
       ...(this.#named ? [`The same ${name} is the same cell.`] : []),
       ...(this.#empty ? ['What has only empty cells is left out.'] : []),
       ...(this.#objects ? ['Members make up one object.'] : []),
@@ -97,7 +97,7 @@ class TableWriter {
     if (text.length > lengthOf(tree) * WORTH) return undefined;
     this.#named ||= names.size > 0;
     this.#empty ||= own.some(({ cells }) => cells.includes(''));
-    const name = this.#place(`table ${this.tables.length + 1}`);
+    const name = this.#place(`table${this.tables.length + 1}`);
     this.tables.push(`${name}, ${length} ${what} of ${text}`);
     return name;
   }

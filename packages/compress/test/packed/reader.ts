@@ -1,41 +1,42 @@
-/** Reads JSON with tables and aliases as the text's own first lines explain it. It shares no code with the package. */
+const scalar = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
+
+/** JSON with tables and few quotes: cells of a row fill the <> in order. Members make up one object. Shares no code with the package. */
 export function readPacked(text: string): unknown {
-  const lines = expand(text).split('\n');
-  // JSON with tables: <table n> lists its rows, whose cells fill the <> in order, strings unquoted. Members make up one object.
-  const [, open, close] = /^JSON with tables: (.)table n(.) lists/.exec(lines[0]!) ?? [];
-  if (open === undefined) return JSON.parse(lines.join('\n')) as unknown;
-  const place = new RegExp(`${open}([^${close}]*)${close}`, 'g');
+  const [head = '', body = '', ...lines] = expand(text).split('\n');
+  const [, brackets] = /^JSON with tables.* fill the (..) in order/.exec(head) ?? [];
   const tables = new Map<string, string>();
-  for (let at = 2, rows: string[][] = []; at < lines.length; at += 1 + rows.length) {
-    const [, name, count, of, pattern] = /^.(table \d+)., (\d+) (\w+) of ([^\n]*)/.exec(lines[at]!)!;
-    const template = numbered(of === 'rows' ? pattern! : `{${pattern}}`, place, open);
+  for (let at = 0, rows: string[][] = []; at < lines.length; at += 1 + rows.length) {
+    const [, name, count, of, pattern] = /^.(table\d+)., (\d+) (\w+) of ([^\n]*)/.exec(lines[at]!)!;
+    const form = read(of === 'rows' ? pattern! : `{${pattern}}`, brackets);
     rows = lines.slice(at + 1, at + 1 + Number(count)).map((row) => row.split('\t'));
-    const items = rows.map((row) => JSON.stringify(fill(template, row, open).value));
+    const items = rows.map((row) => JSON.stringify(fill(form, row, brackets![0]!).value));
     const members = items.map((item) => item.slice(1, -1)).join();
     tables.set(name!, of === 'rows' ? `[${items.join()}]` : `{${members}}`);
   }
-  return JSON.parse(lines[1]!.replace(place, (_, name: string) => tables.get(name)!)) as unknown;
+  const form = read(body, brackets);
+  return brackets ? fill(form, [...tables.values()], brackets[0]!).value : form;
 }
 
-/** JSON. $1 to $7 stand for these texts: */
-function expand(text: string): string {
-  const [, mark, count = 0] = /^JSON\. (.)1 to .(\d+) stand for these texts:\n/.exec(text) ?? [];
-  if (mark === undefined) return text;
-  const [, ...lines] = text.split('\n');
-  const texts = lines.splice(0, Number(count)).map((line) => line.slice(line.indexOf('=') + 1));
-  const alias = new RegExp(`\\${mark}(\\d+)`, 'g');
-  const all = (own: string): string => own.replace(alias, (_, n: string) => all(texts[Number(n) - 1]!));
-  return all(lines.join('\n'));
+/** Let $1=… */
+function expand(text: string, mark = '.', texts: readonly string[] = []): string {
+  const line = new RegExp(`^(?:Let )?(${mark})${texts.length + 1}=([^\n]*)\n`).exec(text);
+  if (line) return expand(text.slice(line[0].length), `\\${line[1]}`, [...texts, line[2]!]);
+  const all = (own: string): string =>
+    own.replace(new RegExp(`${mark}(\\d+)`, 'g'), (_, n: string) => all(texts[Number(n) - 1]!));
+  return texts.length > 0 ? all(text) : text;
 }
 
-/** Numbers the places of a pattern by their cells. The same <name> is the same cell. */
-function numbered(pattern: string, place: RegExp, open: string): unknown {
+/** JSON with few quotes: names, and all but numbers, true, false and null, are strings. The same <name> is the same cell. */
+function read(text: string, [open = '', close = ''] = '\0\0'): unknown {
   const names: string[] = [];
-  const json = pattern.replace(/"(?:[^"\\]|\\.)*"|[^"]+/g, (piece) => {
-    const [before, after] = piece.startsWith('"') ? [open, open] : [`"${open}`, '"'];
-    const index = (name: string) =>
-      name && names.includes(name) ? names.indexOf(name) : names.push(name) - 1;
-    return piece.replace(place, (_, name: string) => before + index(name) + after);
+  const index = (name: string) => (name && names.includes(name) ? names.indexOf(name) : names.push(name) - 1);
+  const filled = (_: string, name: string): string => open + index(name) + open;
+  const place = new RegExp(`${open}([^${close}]*)${close}`, 'g');
+  const json = text.replace(/"(?:[^"\\]|\\.)*"|(?<=:)[^\s,{}[\]"]+|[^\s,{}[\]":]+| /g, (own, at: number) => {
+    if (own === ' ') return ',';
+    if (own.startsWith(open)) return `"${own.replace(place, filled).slice(0, -1)}"`;
+    if (text[at + own.length] !== ':' && scalar.test(own)) return own;
+    return (own.startsWith('"') ? own : `"${own}"`).replace(place, filled);
   });
   return JSON.parse(json) as unknown;
 }
@@ -45,8 +46,7 @@ function fill(pattern: unknown, row: string[], open: string): { value: unknown; 
   if (typeof pattern === 'string') {
     const parts = pattern.split(open).map((part, i) => (i % 2 === 1 ? row[Number(part)]! : part));
     const cells = parts.filter((_, i) => i % 2 === 1);
-    const json = /^(?:[[{"]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$|(?:true|false|null)$)/;
-    const isJson = parts.length === 2 && json.test(cells[0]!);
+    const isJson = parts.length === 2 && (/^[[{"]/.test(cells[0]!) || scalar.test(cells[0]!));
     return { value: cells.includes('') ? undefined : isJson ? JSON.parse(cells[0]!) : parts.join(''), cells };
   }
   if (typeof pattern !== 'object' || pattern === null) return { value: pattern, cells: [] };

@@ -12,7 +12,7 @@ export function decoded(blocks: readonly Block[]): string[] {
   });
 }
 
-const head = /^(.table \d+., )\d+( (?:rows|members) of )/;
+const head = /^(.table\d+., )\d+( (?:rows|members) of )/;
 
 function keptRows(text: string, mark: string): string[] {
   const lines = text.split('\n').filter((line) => line !== mark);
@@ -23,7 +23,7 @@ function keptRows(text: string, mark: string): string[] {
     // A row that was itself cut shows it by a mark.
     const rows = lines.slice(at + 1, heads[i + 1]).filter((row) => !row.includes(mark));
     const counted = (lines[at] ?? '').replace(head, `$1${rows.length}$2`);
-    const [, name = ''] = /^(.table \d+.)/.exec(counted) ?? [];
+    const [, name = ''] = /^(.table\d+.)/.exec(counted) ?? [];
     const table = readPacked([lines[rule], name, counted, ...rows].join('\n'));
     if (Array.isArray(table)) return table.map((row) => JSON.stringify(row));
     return Object.entries(table as object).map(

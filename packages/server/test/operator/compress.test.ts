@@ -28,7 +28,7 @@ test('a request comes out as a request, its other members untouched', async () =
     system: 'Be brief.',
   });
   expect(messages[1]!.content).toMatch(
-    /^JSON with tables: .*\n<table 1>\n<table 1>, 30 rows of \{"id":<id>,"city":"City <id>","open":<>\}\n0\ttrue\n/,
+    /^JSON with tables and few quotes: .*\n<table1>\n<table1>, 30 rows of \{id:<id> city:"City <id>" open:<>\}\n0\ttrue\n/,
   );
   expect(stderr).toMatch(/\d+ tokens before, \d+ after \(o200k_base\)\./);
 });
