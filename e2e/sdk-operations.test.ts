@@ -365,7 +365,9 @@ const CALLS: { readonly [Name in keyof Client]: (context: Given) => unknown } = 
   listReceipts: async ({ client, keyId }) => {
     const listed = async () => (await client.listReceipts({ key: keyId, limit: 1 })).data;
     await expect.poll(listed).toHaveLength(1);
-    expect((await client.listReceipts({ receiptId: 'r', requestHash: 'ab', to: 1 })).data).toEqual([]);
+    expect((await client.listReceipts({ receiptId: 'r', requestHash: 'ab'.repeat(32), to: 1 })).data).toEqual(
+      [],
+    );
     const ofCalls = { provider: 'none', status: 'error', tag: 'a:b', minCost: '0', maxCost: '1' } as const;
     expect((await client.listReceipts(ofCalls)).data).toEqual([]);
   },
