@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  bundleHash,
   canonicalize,
   copyJson,
   isObject,
@@ -99,8 +100,9 @@ export function isSavedTrust(document: JsonValue): document is JsonObject & Save
 
 function readSaved(path: string): SavedTrust {
   const document = parseNamed(readFileSync(path), path);
-  if (!isSavedTrust(document) || trustFile(document.url) !== path) {
-    throw new TallyError('trust_invalid', `${path} was damaged. Remove it, then fetch the bundle again.`);
+  if (isSavedTrust(document) && trustFile(document.url) === path) {
+    const { bundle, pin } = document;
+    if (bundleHash(bundle) === pin.bundle_sha256) return document;
   }
-  return document;
+  throw new TallyError('trust_invalid', `${path} was damaged. Remove it, then fetch the bundle again.`);
 }

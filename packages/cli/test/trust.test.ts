@@ -257,6 +257,14 @@ describe('trust fetch', () => {
       code: 1,
       stderr: expect.stringMatching(/was damaged\. Remove it/),
     });
+    const { bundle, ...rest } = JSON.parse(kept) as { bundle: object };
+    for (const other of [{}, { ...bundle, version: 1_000 }]) {
+      writeFileSync(one?.file ?? '', JSON.stringify({ ...rest, bundle: other }));
+      expect(await tally(['trust', 'fetch', url])).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/was damaged\. Remove it/),
+      });
+    }
     expect(await tally(['trust', 'show'])).toMatchObject({
       code: 0,
       stdout: '',
