@@ -70,7 +70,7 @@ describe('compressing a conversation', () => {
   });
 
   it('holds back what could be dearer than the cache, from the beginning on', () => {
-    const turns = Array.from({ length: 12 }, (_, i) => toolTurn(`c${i}`, pretty(rows(12, i * 20)))).flat();
+    const turns = Array.from({ length: 12 }, (_, i) => toolTurn(`c${i}`, pretty(rows(20, i * 20)))).flat();
     const messages = [{ role: 'user', content: 'Which?' }, ...turns];
     const held = compressTask(task(messages, { cachePrice: TENTH }));
     expect(held.spared).toBe(true);
