@@ -28,8 +28,9 @@ function written(name: string): string[] {
     .concat(others.length === 0 ? [] : ['--referenced', ...others]);
 }
 
-/** A service's session needs its bundle, which the vectors do not have. */
-const judged = cases.filter(({ name }) => name !== 'signed-by-a-service');
+/** What is known of an issuer's keys stands in its bundle, which the vectors do not have. */
+const KNOWN_BY_BUNDLE = ['signed-by-a-service', 'pinned-key-compromised'];
+const judged = cases.filter(({ name }) => !KNOWN_BY_BUNDLE.includes(name));
 
 describe('tally session verify', () => {
   test.each(judged)('$name', async ({ name, expected }) => {
