@@ -8,7 +8,7 @@ type RawRanks = readonly (string | readonly number[])[];
 
 const RANKS: Readonly<Record<EncodingName, RawRanks>> = { o200k_base: o200kRanks, cl100k_base: cl100kRanks };
 
-/** The tokens of an encoding, from a module, since a browser has no files. */
+/** The tokens of an encoding, from a module: a browser has no files, and Deno reads none without a permission. */
 export function tokenTable(name: EncodingName): TokenTable {
   const raw = RANKS[name];
   const encoder = new TextEncoder();
