@@ -8,7 +8,7 @@ export interface AnthropicError {
   readonly details: { readonly error_code: string; readonly field?: string };
 }
 
-/** The codes for which Anthropic has its own. Its clients send the whole conversation where a thread is refused with this one. */
+/** Anthropic’s own names of codes. Its clients send the whole conversation again where a thread is refused by `thread_unsupported_request`. */
 const CODES: Partial<Record<ErrorCode, string>> = { state_not_kept: 'thread_unsupported_request' };
 
 const TYPES: Readonly<Record<number, string>> = {

@@ -57,7 +57,7 @@ export async function creditCaller(
 }
 
 const PAGE = 100;
-/** Seconds. A line may have been written after others that are later: a receipt is older than its settlement. */
+/** In seconds: the lines of a statement are at most a day out of the order of their times, since a receipt is older than its settlement. */
 const DAY = 86_400;
 
 /**

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Milliseconds after the start by when the first status is written, and what answers its questions is loaded. */
+/** Milliseconds from the start. By then the first status is written, and the parts that it asks are loaded. */
 const SETTLED_MS = 15_000;
 
 /**
