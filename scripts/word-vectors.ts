@@ -30,11 +30,12 @@ await writeFile(
  */
 export const DIMENSIONS = ${mean.length};
 
-export const vectorTerms: string =
+/** A function, so that the text takes no memory before it is asked for. */
+export const vectorTerms = (): string =>
   '${terms.join(' ')}';
 
 /** Base64 of four bits per dimension, the first in the high bits: the value relative to the vector's largest, plus 8. */
-export const vectorLevels: string =
+export const vectorLevels = (): string =>
   '${packed}';
 `,
 );

@@ -1,5 +1,4 @@
 export { createBenchmark } from './benchmark/benchmark.ts';
-export { results } from './benchmark/results.ts';
 export { modelPriceDocument, money } from './billing.ts';
 export { CALL_COLUMNS, callDocument } from './calls/call-document.ts';
 export type {

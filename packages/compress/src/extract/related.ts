@@ -64,14 +64,14 @@ export function termsByRow(): readonly string[] {
 }
 
 function unpacked(): Vectors {
-  const bytes = atob(vectorLevels);
+  const bytes = atob(vectorLevels());
   const values = new Int8Array(bytes.length * 2);
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes.charCodeAt(i);
     values[2 * i] = (byte >> 4) - 8;
     values[2 * i + 1] = (byte & 15) - 8;
   }
-  const terms = vectorTerms.split(' ');
+  const terms = vectorTerms().split(' ');
   const lengths = Float64Array.from(terms, (_, row) =>
     Math.sqrt(
       values

@@ -5,7 +5,11 @@ export interface TokenTable {
   readonly starts: Uint32Array;
 }
 
+/** A rank that no token has, with all bits of a hash. */
 const EMPTY = -1;
+const RANK_BITS = 18;
+const RANK = 2 ** RANK_BITS - 1;
+const MOST_RANKS = RANK;
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
@@ -13,15 +17,17 @@ const FNV_PRIME = 0x01000193;
 export class Vocabulary {
   readonly #bytes: Uint8Array;
   readonly #starts: Uint32Array;
-  /** Open addressing: each slot has the rank and the full hash of a token, side by side for the processor's cache. */
+  /** Open addressing: each slot has the rank of a token and the upper bits of its hash, so that few other tokens are compared. */
   readonly #slots: Int32Array;
   readonly #mask: number;
 
+  /** @throws RangeError for more tokens than a slot has room for */
   constructor({ bytes, starts }: TokenTable) {
     const ranks = starts.length - 1;
+    if (ranks > MOST_RANKS) throw new RangeError(`A vocabulary has at most ${MOST_RANKS} tokens.`);
     const size = 2 ** Math.ceil(Math.log2(ranks * 2));
     this.#mask = size - 1;
-    this.#slots = new Int32Array(size * 2).fill(EMPTY);
+    this.#slots = new Int32Array(size).fill(EMPTY);
     this.#starts = starts;
     this.#bytes = bytes;
     for (let rank = 0; rank < ranks; rank++) this.#insert(rank);
@@ -32,9 +38,10 @@ export class Vocabulary {
     const hash = hashOf(bytes, start, end);
     let slot = slotOf(hash) & this.#mask;
     for (;;) {
-      const rank = this.#slots[slot * 2] ?? EMPTY;
-      if (rank === EMPTY) return EMPTY;
-      if (this.#slots[slot * 2 + 1] === hash && this.#is(rank, bytes, start, end)) return rank;
+      const held = this.#slots[slot] ?? EMPTY;
+      if (held === EMPTY) return EMPTY;
+      const rank = held & RANK;
+      if ((held ^ hash) >>> RANK_BITS === 0 && this.#is(rank, bytes, start, end)) return rank;
       slot = (slot + 1) & this.#mask;
     }
   }
@@ -45,9 +52,8 @@ export class Vocabulary {
     if (start === end) return;
     const hash = hashOf(this.#bytes, start, end);
     let slot = slotOf(hash) & this.#mask;
-    while (this.#slots[slot * 2] !== EMPTY) slot = (slot + 1) & this.#mask;
-    this.#slots[slot * 2] = rank;
-    this.#slots[slot * 2 + 1] = hash;
+    while (this.#slots[slot] !== EMPTY) slot = (slot + 1) & this.#mask;
+    this.#slots[slot] = (hash & ~RANK) | rank;
   }
 
   #is(rank: number, bytes: Uint8Array, start: number, end: number): boolean {

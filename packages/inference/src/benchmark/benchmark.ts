@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BenchmarkNode, canonicalize, copyJson, type JsonObject, signBenchmark } from '@tallystick/core';
 import type { OwnIssuer } from '@tallystick/issuers';
-import { type PartName, results } from './results.ts';
+import type { PartName, Results } from './results.ts';
 
 /** A signed document as it is served. */
 interface SignedNode {
@@ -33,7 +33,9 @@ export function createBenchmark(issuer: OwnIssuer, clock: () => number): Benchma
 
 async function sign(name: BenchmarkNode, issuer: OwnIssuer, now: number): Promise<SignedNode> {
   const signer = issuer.signer('benchmark');
-  const content = contentOf(name);
+  // They are a twentieth of what the program loads, and few ask for them.
+  const { results } = await import('./results.ts');
+  const content = contentOf(name, results);
   const signedContent = `${signer.keyId}\n${canonicalize(content)}`;
   return {
     text: await signBenchmark(name, content, { did: issuer.did, issuedAt: now }, signer),
@@ -41,19 +43,21 @@ async function sign(name: BenchmarkNode, issuer: OwnIssuer, now: number): Promis
   };
 }
 
-function contentOf(name: BenchmarkNode): JsonObject {
-  const { version, corpus, command, generated_with, nodes, peers } = results;
+function contentOf(
+  name: BenchmarkNode,
+  { version, corpus, command, generated_with, nodes, peers }: Results,
+): JsonObject {
   const common = { version, corpus, command, generated_with };
   if (name !== 'benchmark') return copyJson({ ...common, ...nodes[name] }) as JsonObject;
   const summaries = Object.fromEntries(
-    (Object.keys(nodes) as PartName[]).map((part) => [part, summaryOf(part)]),
+    (Object.keys(nodes) as PartName[]).map((part) => [part, summaryOf(part, nodes)]),
   );
   return copyJson({ ...common, nodes: summaries, peers }) as JsonObject;
 }
 
 /** What readers of a part look at first, and where to find the rest. */
-function summaryOf(part: PartName): JsonObject {
-  const { about, tiers, paired, lossless } = results.nodes[part];
+function summaryOf(part: PartName, nodes: Results['nodes']): JsonObject {
+  const { about, tiers, paired, lossless } = nodes[part];
   const url = `/v1/compute/benchmark/${part}`;
   return { url, about, tiers, paired, ...(lossless !== undefined && { lossless }) };
 }

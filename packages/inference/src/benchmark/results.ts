@@ -11,7 +11,7 @@ interface NodeResults extends JsonObject {
 export type PartName = Exclude<BenchmarkNode, 'benchmark'>;
 
 /** What `npm run benchmark` wrote. */
-interface Results {
+export interface Results {
   readonly version: number;
   readonly corpus: JsonObject;
   readonly command: string;

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { results } from '@tallystick/inference';
 import { SPREAD_PERCENT } from '@tallystick/ledger';
 import { json } from '../http/answer.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
@@ -91,7 +90,7 @@ function describeCompute({ config, issuer }: Needs) {
       member_leaderboard: 'GET /v1/compute/member/leaderboard',
       member_verify: 'GET /v1/compute/member/verify/:did',
     },
-    benchmark_note: `What compression keeps and saves is measured on a corpus that ships with the source, and signed: ${apiUrl}/v1/compute/benchmark. Anyone can repeat it with \`${results.command}\`.`,
+    benchmark_note: `What compression keeps and saves is measured on a corpus that ships with the source, and signed: ${apiUrl}/v1/compute/benchmark. Anyone can repeat it with \`npm run benchmark\`.`,
     pricing: {
       asset: 'USDC',
       unit: '1,000,000 tokens',

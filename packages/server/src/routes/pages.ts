@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from '@hono/zod-openapi';
-import { VERSION } from '@tallystick/core';
+import { utf8, VERSION } from '@tallystick/core';
 import { type Answer, json } from '../http/answer.ts';
 import { matches } from '../http/conditional.ts';
 import { type AppContext, header } from '../http/context.ts';
@@ -75,7 +75,8 @@ const PICTURE = `${PICTURE_START}/`;
 
 interface Served {
   readonly bundle: string | null;
-  readonly html: string;
+  /** UTF-8. */
+  readonly html: Uint8Array<ArrayBuffer>;
   readonly etag: string;
   readonly policy: string;
 }
@@ -171,12 +172,14 @@ function pageAnswer({ config, trust }: PageServices, file: string): (c: AppConte
     const bundle = trust.bundle()?.text ?? null;
     if (served?.bundle === bundle) return served;
     const built = readFileSync(new URL(file, import.meta.resolve('@tallystick/web/verify.html')), 'utf8');
-    const html = withTrust(built, config.siteUrl, bundle).replace(
+    const page = withTrust(built, config.siteUrl, bundle).replace(
       PICTURE,
       `${PICTURE_START}${config.siteUrl}/`,
     );
+    const html = new Uint8Array(utf8(page));
     const etag = `"${createHash('sha256').update(html).digest('base64url')}"`;
-    served = { bundle, html, etag, policy: policyOf(built) };
+    // A match is a view of the page, which a copy lets go.
+    served = { bundle, html, etag, policy: Buffer.from(policyOf(built)).toString() };
     return served;
   };
   return (c) => {
