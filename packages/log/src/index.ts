@@ -29,6 +29,6 @@ export { openAnchorLog } from './open-log.ts';
 export { directoryStorage } from './storage/directory-storage.ts';
 export type { ObjectStorage } from './storage/object-storage.ts';
 export type { S3Location, S3Settings } from './storage/s3-settings.ts';
-export { createWitness } from './witness.ts';
+export { createWitness, witnessOf } from './witness.ts';
 export type { WitnessConfig } from './witness-client.ts';
 export { openWitnessState } from './witness-state.ts';

@@ -1,5 +1,8 @@
 /** Reads the body of a request or response. @throws RangeError past `limit` bytes, without reading on */
-export async function readAtMost(message: Request | Response, limit: number): Promise<Buffer> {
+export async function readAtMost(
+  message: { readonly body: AsyncIterable<Uint8Array> | null },
+  limit: number,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of message.body ?? []) {

@@ -10,6 +10,16 @@ const MAX_ANSWER = 65_536;
 export interface WitnessConfig extends VerifierKey {
   /** The submission prefix, without a trailing slash. */
   readonly url: string;
+  /** Answers in place of what is at the URL: a witness in this process. */
+  readonly ask?: (body: string) => Promise<WitnessReply>;
+}
+
+/** What a witness answers to an `add-checkpoint`. */
+export interface WitnessReply {
+  readonly status: number;
+  readonly body: string;
+  /** Content type of a body that is not empty. */
+  readonly type?: string | undefined;
 }
 
 /**
@@ -45,8 +55,9 @@ async function post(
   witness: WitnessConfig,
   body: string,
   fetch: typeof globalThis.fetch,
-): Promise<{ status: number; body: string }> {
+): Promise<WitnessReply> {
   try {
+    if (witness.ask !== undefined) return await witness.ask(body);
     const answer = await fetch(`${witness.url}/add-checkpoint`, {
       method: 'POST',
       body,

@@ -14,6 +14,7 @@ import {
 import { nodeEngine } from '@tallystick/kit';
 import type { TreeHead } from './log-store.ts';
 import { readAtMost } from './read-at-most.ts';
+import type { WitnessReply } from './witness-client.ts';
 import { type AddCheckpoint, parseAddCheckpoint } from './witness-protocol.ts';
 
 const MAX_BODY = 65_536;
@@ -36,18 +37,30 @@ export interface WitnessOptions {
   readonly clock: () => number;
 }
 
+/** What a witness reads of a request for it. */
+type WitnessRequest = Pick<Request, 'url' | 'method'> & { readonly body: AsyncIterable<Uint8Array> | null };
+
+/** A witness (C2SP tlog-witness) as a fetch handler for `POST <prefix>/add-checkpoint`. See {@link witnessOf}. */
+export function createWitness(options: WitnessOptions): (request: WitnessRequest) => Promise<Response> {
+  const ask = witnessOf(options);
+  return async (request) => {
+    if (!new URL(request.url).pathname.endsWith('/add-checkpoint'))
+      return response({ status: 404, body: '' });
+    if (request.method !== 'POST') return response({ status: 405, body: '' });
+    return response(await ask(await readBody(request)));
+  };
+}
+
 /**
- * Makes a witness (C2SP tlog-witness) as a fetch handler for `POST <prefix>/add-checkpoint`. It cosigns a checkpoint
- * only if that is proved to extend what it cosigned before, and stores it durably before it answers.
+ * Makes a witness that is asked with the body of an `add-checkpoint`. It cosigns a checkpoint only if that is proved to extend what it
+ * cosigned before, and stores it durably before it answers.
  */
-export function createWitness(options: WitnessOptions): (request: Request) => Promise<Response> {
+export function witnessOf(options: WitnessOptions): (body: string) => Promise<WitnessReply> {
   /** The requests of one log run one after another: what is checked must still hold when it is written. */
   const turns = new Map<string, Promise<unknown>>();
 
-  return async (request) => {
-    if (!new URL(request.url).pathname.endsWith('/add-checkpoint')) return answer(404);
-    if (request.method !== 'POST') return answer(405);
-    const cosignRequest = readRequest(await readBody(request));
+  return async (body) => {
+    const cosignRequest = readRequest(body);
     if (cosignRequest === null) return answer(400);
     const log = options.logs.find(({ origin }) => origin === cosignRequest.checkpoint.origin);
     if (log === undefined) return answer(404);
@@ -69,7 +82,7 @@ interface CosignRequest extends Omit<AddCheckpoint, 'checkpoint'> {
 }
 
 /** Reads the body. A body that is too long reads as empty text, which is refused. */
-async function readBody(request: Request): Promise<string> {
+async function readBody(request: WitnessRequest): Promise<string> {
   try {
     return (await readAtMost(request, MAX_BODY)).toString('utf8');
   } catch (error) {
@@ -93,7 +106,7 @@ async function addCheckpoint(
   options: WitnessOptions,
   log: LogKey,
   cosignRequest: CosignRequest,
-): Promise<Response> {
+): Promise<WitnessReply> {
   const { name, signers, state, clock } = options;
   const { old, proof, note, checkpoint } = cosignRequest;
   if (!(await isSigned(note, log))) return answer(403);
@@ -124,8 +137,12 @@ function isGrowth(from: TreeHead, to: TreeHead, path: readonly Uint8Array[]): bo
   return verifyConsistency({ size1: from.size, size2: to.size, root1: from.root, root2: to.root, path });
 }
 
-const conflict = ({ size }: TreeHead): Response => answer(409, `${size}\n`, 'text/x.tlog.size');
+const conflict = ({ size }: TreeHead): WitnessReply => answer(409, `${size}\n`, 'text/x.tlog.size');
 
-function answer(status: number, body = '', type?: string): Response {
+function answer(status: number, body = '', type?: string): WitnessReply {
+  return { status, body, type };
+}
+
+function response({ status, body, type }: WitnessReply): Response {
   return new Response(body, { status, headers: type === undefined ? {} : { 'content-type': type } });
 }

@@ -14,6 +14,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { collect } from '../../store/test/test-database.ts';
 import { createApp } from '../src/app/app.ts';
 import { openServices } from '../src/app/services.ts';
+import type { Asked } from '../src/http/asked.ts';
 import { ENDPOINTS } from '../src/status/endpoints.ts';
 import type { ProbedApp } from '../src/status/probe.ts';
 import { expectSchema } from './schemas.ts';
@@ -43,9 +44,9 @@ async function next(): Promise<JsonObject & StatusReport> {
 }
 
 /** Probes go through `change` from now on. */
-function behind(change: (request: Request, door: ProbedApp) => ReturnType<ProbedApp>): void {
+function behind(change: (request: Asked, door: ProbedApp) => ReturnType<ProbedApp>): void {
   const { app } = service;
-  const door: ProbedApp = (request) => app.fetch(request, { probe: true });
+  const door: ProbedApp = (request) => app.fetch(request as Request, { probe: true });
   service.services.status.serveThrough((request) => change(request, door));
 }
 

@@ -121,6 +121,6 @@ export function createApp(services: Services, { extendMcp, exposition }: AppOpti
         }),
     }),
   );
-  services.status.serveThrough((request) => api.app.fetch(request, { probe: true }));
+  services.status.serveThrough((request) => api.app.fetch(request as Request, { probe: true }));
   return api.app;
 }

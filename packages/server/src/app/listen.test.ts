@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
+import { Finished } from '../http/answered.ts';
 import { ListenError, listen, type Served } from './listen.ts';
 
 const served: Served = { fetch: () => new Response('ok'), close: async () => {} };
@@ -74,7 +75,7 @@ describe('listen', () => {
         async fetch() {
           arrived.resolve();
           await release.promise;
-          return new Response('done');
+          return new Finished(200, {}, 'done');
         },
         counted: refused.resolve,
         close: async () => {},

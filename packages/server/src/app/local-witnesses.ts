@@ -23,19 +23,13 @@ import {
   witnessKey,
 } from '@tallystick/core';
 import { nodeSigner } from '@tallystick/kit';
-import { createWitness, openWitnessState, type WitnessConfig } from '@tallystick/log';
+import { openWitnessState, type WitnessConfig, witnessOf } from '@tallystick/log';
 import type { Config } from '../config/config.ts';
 
 const NAMES = ['local-witness-1', 'local-witness-2'];
 
 /** URL of the witnesses in this process. No network knows the name. */
 const PREFIX = 'http://in-process.invalid';
-
-/** The witnesses of a log, and a `fetch` that reaches them. */
-interface OpenWitnesses {
-  readonly witnesses: readonly WitnessConfig[];
-  readonly fetch: typeof globalThis.fetch;
-}
 
 interface LocalWitness {
   readonly config: WitnessConfig;
@@ -51,10 +45,10 @@ export async function openWitnesses(
   { mode, dataDir, log: { witnesses } }: Config,
   log: LogKey,
   clock: () => number,
-): Promise<OpenWitnesses> {
-  if (mode !== 'development' || witnesses.length > 0) return { witnesses, fetch: globalThis.fetch };
+): Promise<readonly WitnessConfig[]> {
+  if (mode !== 'development' || witnesses.length > 0) return witnesses;
   const local = await openLocalWitnesses(dataDir, log, clock);
-  writeLocalPolicy(dataDir, log, local.witnesses);
+  writeLocalPolicy(dataDir, log, local);
   return local;
 }
 
@@ -63,29 +57,23 @@ export async function openWitnesses(
  * witness, so that tools can be tried; whoever controls the service controls them, so they prove nothing to others.
  * Makes missing keys.
  */
-async function openLocalWitnesses(dataDir: string, log: LogKey, clock: () => number): Promise<OpenWitnesses> {
+async function openLocalWitnesses(
+  dataDir: string,
+  log: LogKey,
+  clock: () => number,
+): Promise<WitnessConfig[]> {
   mkdirSync(folderIn(dataDir), { recursive: true, mode: 0o700 });
   for (const name of NAMES) {
     const path = keyFile(dataDir, name);
     if (!existsSync(path)) writeNew(path, `${keyDocument(generateSecretKey())}\n`);
   }
-  const handlers = new Map<string, (request: Request) => Promise<Response>>();
-  const local = readLocalWitnesses(dataDir);
-  for (const { config, signer } of local) {
-    const { name } = config;
-    const state = await openWitnessState(join(folderIn(dataDir), `${name}.state.json`));
-    handlers.set(
-      `${config.url}/add-checkpoint`,
-      createWitness({ name, signers: [signer], logs: [log], state, clock }),
-    );
-  }
-  return {
-    witnesses: local.map(({ config }) => config),
-    fetch: async (input, init) => {
-      const handler = typeof input === 'string' ? handlers.get(input) : undefined;
-      return handler === undefined ? globalThis.fetch(input, init) : handler(new Request(input, init));
-    },
-  };
+  return Promise.all(
+    readLocalWitnesses(dataDir).map(async ({ config, signer }) => {
+      const { name } = config;
+      const state = await openWitnessState(join(folderIn(dataDir), `${name}.state.json`));
+      return { ...config, ask: witnessOf({ name, signers: [signer], logs: [log], state, clock }) };
+    }),
+  );
 }
 
 /** The witnesses that check the checkpoints of the log on this machine: the configured ones, or those of development. */

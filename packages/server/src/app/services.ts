@@ -138,7 +138,7 @@ async function openAll(
   const logSigner = issuer.signer('log');
   const origin = (await store.log.identity())?.origin ?? config.log.origin;
   const logKey = { origin, publicKey: logSigner.publicKey };
-  const { witnesses, fetch: logFetch } = await openWitnesses(config, logKey, clock);
+  const witnesses = await openWitnesses(config, logKey, clock);
   const log = await openAnchorLog({
     store: store.log,
     signer: () => issuer.signer('log'),
@@ -152,7 +152,7 @@ async function openAll(
     logger,
     metrics: anchorMetrics,
     witnesses,
-    fetch: logFetch,
+    fetch: globalThis.fetch,
     storage: await openLogStorage(config),
   });
   closing.push(() => log.close(), 'the steps of the log', 12_000);

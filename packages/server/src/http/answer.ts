@@ -1,7 +1,4 @@
-/**
- * What a handler returns. It becomes exactly one `Response` with a plain header record, which the Node adapter writes
- * without building a `Headers` object. Header names are in lower case.
- */
+/** What a handler returns. Header names are in lower case. */
 export interface Answer {
   readonly status: number;
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream | null;

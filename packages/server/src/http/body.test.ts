@@ -133,7 +133,7 @@ describe('on a socket', () => {
   const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
   it('reads a body of a declared length', async () => {
-    expect(await raw(head('Content-Length: 7'), '{"a":1}')).toMatch(/\{"a":1\}$/);
+    expect(await raw(head('Content-Length: 7'), '{"a":1}')).toMatch(/\{"a":1\}\r\n0\r\n\r\n$/);
   });
 
   it('reads a chunked body', async () => {

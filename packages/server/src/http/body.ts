@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as immediate } from 'node:timers/promises';
-import type { HttpBindings } from '@hono/node-server';
 import { type JsonValue, parseJson, TallyError } from '@tallystick/core';
+import type { Bindings } from './asked.ts';
 import { type AppContext, header, incomingOf } from './context.ts';
 
 /** Time limits for a body, in milliseconds. */
@@ -112,7 +112,7 @@ function patience(milliseconds: number, end: () => void, read = (): number => 0)
  * that is refused by its head need not send a body.
  */
 function inviteBody(c: AppContext): void {
-  const { incoming, outgoing } = c.env as HttpBindings;
+  const { incoming, outgoing } = c.env as Bindings;
   const { expect } = incoming.headers;
   if (expect === undefined || incoming.httpVersion === '1.0') return;
   if (/\b100-continue\b/i.test(expect)) outgoing.writeContinue();

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import type { Bindings } from './asked.ts';
 
 export interface AppEnv {
-  Bindings: Partial<HttpBindings> & { readonly probe?: true };
+  Bindings: Partial<Bindings> & { readonly probe?: true };
   Variables: { inner?: InnerCall };
 }
 
@@ -18,7 +18,7 @@ export type AppContext = Context<AppEnv>;
 
 /** Node's own request; undefined under `app.request()` and on other runtimes. */
 export function incomingOf(c: AppContext): IncomingMessage | undefined {
-  return (c.env as Partial<HttpBindings> | undefined)?.incoming;
+  return (c.env as Partial<Bindings> | undefined)?.incoming;
 }
 
 /**

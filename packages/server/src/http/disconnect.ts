@@ -1,11 +1,11 @@
-import type { HttpBindings } from '@hono/node-server';
+import type { Bindings } from './asked.ts';
 import type { AppContext } from './context.ts';
 
 /** Aborts as soon as the client closes the connection before its answer is complete, or cancels its call. */
 export function clientSignal(c: AppContext): AbortSignal {
   const inner = c.get('inner');
   if (inner !== undefined) return inner.signal;
-  const outgoing = (c.env as Partial<HttpBindings> | undefined)?.outgoing;
+  const outgoing = (c.env as Partial<Bindings> | undefined)?.outgoing;
   if (outgoing === undefined) return c.req.raw.signal;
   const controller = new AbortController();
   outgoing.once('close', () => {

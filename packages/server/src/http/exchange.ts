@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../observability/observability.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Answer } from './answer.ts';
+import { Finished } from './answered.ts';
 import type { BodyLimits } from './body.ts';
-import { type AppContext, header, isProbe } from './context.ts';
+import { type AppContext, header, incomingOf, isProbe } from './context.ts';
 import { type Dialect, dialectAt } from './dialect.ts';
 import { refusalHeaders } from './fact-headers.ts';
 import { incomingRequest } from './incoming-request.ts';
@@ -53,8 +54,9 @@ export interface RequestContext {
 }
 
 /**
- * The one path from a request to its Response: request id, handler, errors to problems, headers, metrics and log line.
+ * The one path from a request to its answer: request id, handler, errors to problems, headers, metrics and log line.
  * It replaces a chain of middlewares, which would make Hono build and copy `Headers`.
+ * @returns a `Finished` by another name for a request of Node's server, or a probe; a `Response` to everyone else
  */
 export function exchangeHandler(
   frame: Frame,
@@ -76,7 +78,9 @@ export function exchangeHandler(
     const conclude = (): void => report(frame, place, exchange, { status, milliseconds });
     if (concluded === undefined) conclude();
     else void concluded.then(conclude);
-    return toResponse(answer, exchange);
+    const finished = finish(answer, exchange);
+    if (incomingOf(c) !== undefined || isProbe(c)) return finished as unknown as Response;
+    return new Response(finished.body, finished);
   };
 }
 
@@ -167,12 +171,12 @@ function refuse(frame: Frame, place: RequestContext, exchange: Exchange, thrown:
   return refusal(thrown, { dialect, requestId, receiptsUrl: frame.receiptsUrl });
 }
 
-function toResponse(answer: Answer, exchange: Exchange): Response {
+function finish(answer: Answer, exchange: Exchange): Finished {
   const headers: Record<string, string> = {
     ...commonHeaders(exchange.requestId),
     ...exchange.headers,
     ...answer.headers,
   };
   if (answer.contentType !== null) headers['content-type'] = answer.contentType;
-  return new Response(answer.body, { status: answer.status, headers });
+  return new Finished(answer.status, headers, answer.body);
 }

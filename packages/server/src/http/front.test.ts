@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Listening, listen } from '../app/listen.ts';
+import { Finished } from './answered.ts';
 
 const counted: number[] = [];
 let server: Listening;
@@ -13,8 +14,12 @@ beforeAll(async () => {
     maxConnections: 50,
     receiptsUrl: () => 'https://receipts.test',
     open: async () => ({
-      fetch: async (request) =>
-        new Response(request.url.endsWith('/early') ? 'early' : `${request.url} ${await request.text()}`),
+      fetch: async (request, { incoming }) =>
+        new Finished(
+          200,
+          {},
+          request.url.endsWith('/early') ? 'early' : `${request.url} ${await text(incoming)}`,
+        ),
       counted: (status) => counted.push(status),
       close: async () => {},
     }),

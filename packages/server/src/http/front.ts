@@ -7,16 +7,18 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { TallyError } from '@tallystick/core';
 import { type Answer, json } from './answer.ts';
+import { type Answered, finishedOf, write } from './answered.ts';
+import { type Asked, type Bindings, ReceivedRequest } from './asked.ts';
 import { type Dialect, dialectAt } from './dialect.ts';
 import { discardRest } from './discard-rest.ts';
 import { commonHeaders, refusal, requestIdOf } from './refusal.ts';
 
 /** What answers requests once the service is open. */
 export interface App {
-  readonly fetch: (request: Request, bindings: HttpBindings) => Response | Promise<Response>;
+  /** Hono's, which reads no more of a request, and hands on what a handler returns. */
+  fetch(request: Asked, bindings: Bindings): Answered | Promise<Answered>;
   /** Counts an answer that was given without the app. */
   readonly counted?: (status: number) => void;
 }
@@ -51,17 +53,9 @@ export class Front {
   /** Open sockets, with the number of requests being answered on each. */
   readonly #openRequests = new Map<Socket, number>();
   readonly #dialects: readonly Dialect[];
-  readonly #answer: (incoming: IncomingMessage, outgoing: ServerResponse) => unknown;
 
   constructor({ maxConnections, dialects, requestMs }: FrontOptions) {
     this.#dialects = dialects;
-    this.#answer = getRequestListener((request, bindings) => this.#ask(request, bindings as HttpBindings), {
-      // The host in the request's URL, for an HTTP/1.0 request without Host.
-      hostname: 'localhost',
-      // The adapter would reset the connection of a client that takes longer than half a second for the rest of its body.
-      autoCleanupIncoming: false,
-      errorHandler: (error) => this.#explain(error),
-    });
     const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
       this.#count(incoming.socket, 1);
       outgoing.once('close', () => {
@@ -71,7 +65,7 @@ export class Front {
       const refused = this.#refusalOf(incoming);
       if (refused !== null) return this.#give(refused, incoming, outgoing);
       if (this.phase === 'leaving') outgoing.setHeader('connection', 'close');
-      this.#answer(incoming, outgoing);
+      void this.#serve(incoming, outgoing);
     };
     this.server = createServer(SERVER_OPTIONS, onRequest);
     this.server.requestTimeout = requestMs;
@@ -105,9 +99,15 @@ export class Front {
     for (const [socket, openRequests] of this.#openRequests) if (openRequests === 0) socket.destroy();
   }
 
-  #ask(request: Request, bindings: HttpBindings): Response | Promise<Response> {
-    if (this.app === undefined) throw new Error('The front is open without an app.');
-    return this.app.fetch(request, bindings);
+  async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    try {
+      if (this.app === undefined) throw new Error('The front is open without an app.');
+      const answered = await this.app.fetch(new ReceivedRequest(incoming), { incoming, outgoing });
+      await write(finishedOf(answered), outgoing);
+    } catch (thrown) {
+      if (outgoing.headersSent) return void outgoing.destroy();
+      this.#give({ thrown }, incoming, outgoing);
+    }
   }
 
   /** The answer that needs no app, or null. */
@@ -203,19 +203,6 @@ export class Front {
       },
       body,
     };
-  }
-
-  /** The answer to a request target that is no valid URL, and to whatever the app throws. */
-  #explain(error: unknown): Response {
-    const malformed = error instanceof RequestError;
-    const thrown = malformed
-      ? new TallyError(
-          'request_malformed',
-          `${error.message}: the request target and the Host header do not form a URL.`,
-        )
-      : error;
-    const { status, headers, body } = this.#written({ thrown }, '', undefined);
-    return new Response(body, { status, headers });
   }
 }
 

@@ -1,8 +1,13 @@
-import { isObject, type JsonObject, type JsonValue } from '@tallystick/core';
+import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { isObject, type JsonObject, type JsonValue, utf8 } from '@tallystick/core';
+import type { Answer } from '../http/answer.ts';
+import { type Answered, finishedOf } from '../http/answered.ts';
+import type { Asked } from '../http/asked.ts';
 import type { ProbedEndpoint, ProbeReply, Round } from './endpoints.ts';
 
 /** Handles a request with the whole app, marked as a probe. */
-export type ProbedApp = (request: Request) => Response | Promise<Response>;
+export type ProbedApp = (request: Asked) => Answered | Promise<Answered>;
 
 /** The result of a probe. */
 export interface Finding {
@@ -50,27 +55,34 @@ function requestFor(
   round: Round,
   origin: string,
   signal: AbortSignal,
-): Request {
+): Asked {
   const url = `${origin}${target?.(round) ?? path}`;
-  if (body === undefined) return new Request(url, { method, headers, signal });
-  return new Request(url, {
+  if (body === undefined)
+    return { method, url, headers: new Map(Object.entries(headers)), body: null, signal };
+  return {
     method,
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body(round)),
+    url,
+    headers: new Map(Object.entries({ 'content-type': 'application/json', ...headers })),
+    body: Readable.from([utf8(JSON.stringify(body(round)))]),
     signal,
-  });
+  };
 }
 
-async function exchange(app: ProbedApp, request: Request): Promise<ProbeReply> {
-  const response = await app(request);
-  const text = await response.text();
-  const contentType = response.headers.get('content-type') ?? '';
+async function exchange(app: ProbedApp, request: Asked): Promise<ProbeReply> {
+  const { status, headers, body } = finishedOf(await app(request));
+  const text = await textIn(body);
+  const contentType = headers['content-type'] ?? '';
   return {
-    status: response.status,
+    status,
     contentType,
     text,
     json: contentType.includes('json') ? parsed(text) : {},
   };
+}
+
+async function textIn(body: Answer['body']): Promise<string> {
+  if (body === null || typeof body === 'string') return body ?? '';
+  return body instanceof Uint8Array ? Buffer.from(body).toString() : textOf(body);
 }
 
 function parsed(text: string): JsonObject {
