@@ -33,11 +33,15 @@ async function assertionOf(name: string, key: string, scope: string): Promise<st
   // A cause would quote the key.
   if (account === null || signingKey === null)
     throw new ProviderError('auth', `${name} has no usable key of a service account`);
-  return new SignJWT({ scope })
-    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(account.keyId !== null && { kid: account.keyId }) })
-    .setIssuer(account.email)
-    .setAudience(account.tokenUri)
-    .setIssuedAt()
-    .setExpirationTime('1h')
-    .sign(signingKey);
+  const now = Math.floor(Date.now() / 1_000);
+  return (
+    new SignJWT({ scope })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(account.keyId !== null && { kid: account.keyId }) })
+      .setIssuer(account.email)
+      .setAudience(account.tokenUri)
+      .setIssuedAt(now)
+      // Google takes none that lasts longer.
+      .setExpirationTime(now + 3_600)
+      .sign(signingKey)
+  );
 }
