@@ -1,3 +1,4 @@
+import type { JsonObject } from '@tallystick/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   answerHash,
@@ -179,6 +180,94 @@ it('falls back to the next candidate where the model is not named', async () => 
   const [failed] = svcOf(reply).served.failed_tries;
   expect(failed).toMatchObject({ failed: 'bad_answer' });
   expect(failed?.['model']).not.toBe(svcOf(reply).served.model);
+});
+
+const USAGE = { prompt_tokens: 12, completion_tokens: 0, total_tokens: 12 };
+const ROLE = { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null };
+const FILTERED = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] };
+
+describe('an answer without a choice', () => {
+  const EMPTY: readonly (readonly [name: string, stream: boolean, script: Script])[] = [
+    ['in one piece', false, { answer: { choices: [], usage: USAGE } }],
+    ['in one piece, with a choice that is none', false, { answer: { choices: [null], usage: USAGE } }],
+    ['in a stream of nothing but usage', true, { chunks: [{ choices: [], usage: USAGE }] }],
+    ['in a stream of nothing', true, { chunks: [] }],
+    ['in a stream that only tells what Azure says of the prompt', true, { chunks: [FILTERED] }],
+    ['in a stream of the role alone', true, { chunks: [{ choices: [ROLE] }, { choices: [], usage: USAGE }] }],
+  ];
+
+  it.each(EMPTY)('%s is a failure, and nobody pays', async (_, stream, script) => {
+    routed.upstream.always(script);
+    const asked = { model, stream, stream_options: stream ? { include_usage: true } : null };
+    const reply = await routed.chat(asked);
+    expect(reply.status, reply.text).toBe(502);
+    expect(reply.json).toMatchObject({ code: 'provider_failed' });
+    expect(reply.headers.has('x-receipt-id')).toBe(false);
+    expect(routed.upstream.requests).toHaveLength(1);
+    expect(await owed()).toBe(0n);
+    await routed.expectBalanced();
+  });
+
+  it.each(EMPTY)('%s has the next candidate called', async (_, stream, script) => {
+    routed.upstream.play(script);
+    const asked = { model: 'auto', provider: { only: ['openai'] } };
+    const svc = stream ? (await routed.stream(asked)).svc : svcOf(await routed.chat(asked));
+    expect(svc?.served.failed_tries).toMatchObject([{ failed: 'bad_answer', status: null }]);
+    expect(routed.upstream.requests).toHaveLength(2);
+    expect(await owed()).toBe(BigInt(svc?.billing.charge.nano ?? 0));
+    await routed.expectBalanced();
+  });
+
+  it('is none where one follows what Azure says of the prompt, and every chunk is passed on', async () => {
+    const said = { index: 0, delta: { content: 'It.' }, finish_reason: null };
+    const end = { index: 0, delta: {}, finish_reason: 'stop' };
+    const chunks = [FILTERED, ...[ROLE, said, end].map((choice) => ({ choices: [choice] }))];
+    routed.upstream.play({ chunks: [...chunks, { choices: [], usage: USAGE }] });
+    const { payloads, svc } = await routed.stream({ stream_options: { include_usage: true } });
+    expect(objectsIn(payloads)).toMatchObject([...chunks, { choices: [], usage: USAGE, svc: {} }]);
+    expect(payloads.at(-1)).toBe('[DONE]');
+    expect(svc?.receipt.call).toMatchObject({ complete: true });
+  });
+});
+
+/** What a stream says before its first word, by the model whose provider sends it: that it was opened. */
+const OPENED = [
+  { model: MODEL, type: 'server_error', after: [1] },
+  { model: 'anthropic/claude-haiku-4-5', type: 'overloaded_error', after: [1, 2, 3] },
+  { model: 'anthropic/claude-haiku-4-5', type: 'api_error', after: [1, 2, 3] },
+].flatMap(({ after, ...row }) => after.map((events) => ({ ...row, after: events })));
+
+describeSpoken('%s opened by a provider that then fails', (_, spoken) => {
+  const ask = (body: JsonObject) => routed.post(spoken.path, { ...spoken.request, ...body, stream: true });
+
+  it.each(OPENED)('$type after $after events of $model is a failure, and nobody pays', async (row) => {
+    routed.upstream.always({ fault: { kind: 'error_event', after: row.after, type: row.type } });
+    const response = await ask({ model: row.model });
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject(spoken.refusedBy('provider_failed'));
+    expect(routed.upstream.requests).toHaveLength(3);
+    expect(await owed()).toBe(0n);
+    await routed.expectBalanced();
+  });
+
+  it('is tried again, and then another model is called', async () => {
+    const failing = new Set<string>();
+    const fault = { kind: 'error_event', after: 2, type: 'overloaded_error' } as const;
+    routed.upstream.always(({ body }) => {
+      const name = JSON.stringify(body['model']);
+      if (failing.size === 0) failing.add(name);
+      return failing.has(name) ? { fault } : {};
+    });
+    const response = await ask({ model: 'auto', provider: { only: ['anthropic'] } });
+    const payloads = payloadsOf(await response.text());
+    expect(spoken.textOf(payloads)).toBe(defaultPieces.join(''));
+    const svc = svcIn(payloads);
+    const tried = { failed: 'overloaded', status: 529 };
+    expect(svc?.served.failed_tries).toMatchObject([tried, tried, tried]);
+    expect(svc?.receipt.call).toMatchObject({ complete: true });
+    expect(await owed()).toBe(BigInt(svc?.billing.charge.nano ?? 0));
+    await routed.expectBalanced();
+  });
 });
 
 const WITHIN = [

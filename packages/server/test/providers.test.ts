@@ -247,11 +247,11 @@ describe.each(kinds)('a provider that speaks %s', (kind) => {
   });
 
   it.each<[Fault['kind'], Fault, ProviderError['kind']]>([
-    ['cut', { kind: 'cut', after: 3 }, 'cut'],
-    ['short', { kind: 'short', after: 3 }, 'cut'],
-    ['stall', { kind: 'stall', after: 3 }, 'timeout'],
-    ['garbage', { kind: 'garbage', after: 3 }, 'bad_answer'],
-    ['error_event', { kind: 'error_event', after: 3 }, kind === 'anthropic' ? 'overloaded' : 'server'],
+    ['cut', { kind: 'cut', after: 4 }, 'cut'],
+    ['short', { kind: 'short', after: 4 }, 'cut'],
+    ['stall', { kind: 'stall', after: 4 }, 'timeout'],
+    ['garbage', { kind: 'garbage', after: 4 }, 'bad_answer'],
+    ['error_event', { kind: 'error_event', after: 4 }, kind === 'anthropic' ? 'overloaded' : 'server'],
   ])('tells of a %s in a stream, after what came before it', async (_, fault, expected) => {
     upstream.always({ fault });
     // What comes before a stall must come in time on a busy machine too.

@@ -87,6 +87,8 @@ export interface Script {
   readonly members?: JsonObject;
   /** Stands where an answer in one piece would, with the head of its format; of OpenAI's chat only. */
   readonly answer?: JsonObject;
+  /** Stand where the chunks of a stream would, with the head of its format; of OpenAI's chat only. */
+  readonly chunks?: readonly JsonObject[];
   /** Between events of a stream. */
   readonly everyMs?: number;
   readonly fault?: Fault;

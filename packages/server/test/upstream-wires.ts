@@ -37,6 +37,8 @@ export const openaiWire: Wire = {
   },
   events(script, { body }) {
     const head = { ...openaiHead('chat.completion.chunk', body), ...script.members };
+    if (script.chunks)
+      return [...script.chunks.map((chunk) => sse({ ...head, ...chunk })), 'data: [DONE]\n\n'];
     const asked = (body['stream_options'] as JsonObject | undefined)?.['include_usage'] === true;
     const chunk = (delta: JsonObject, finish: string | null = null): string =>
       sse({ ...head, choices: [{ index: 0, delta, finish_reason: finish }], ...(asked && { usage: null }) });
@@ -155,8 +157,8 @@ export const anthropicWire: Wire = {
     ];
   },
   error: ({ status, message }) => ({ type: 'error', error: { type: anthropicErrorType(status), message } }),
-  errorEvent: (message = 'Overloaded') =>
-    namedSse({ type: 'error', error: { type: 'overloaded_error', message } }),
+  errorEvent: (message = 'Overloaded', type = 'overloaded_error') =>
+    namedSse({ type: 'error', error: { type, message } }),
   garbage: 'event: content_block_delta\ndata: {"type":\n\n',
 };
 

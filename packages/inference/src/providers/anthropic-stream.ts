@@ -19,6 +19,7 @@ export class MessageStream {
   readonly #provider: string;
   readonly #created: number;
   #head: AnswerHead | null = null;
+  #begun = false;
   #usage: JsonObject = {};
   /** Open tool calls by the index of their content block. */
   readonly #tools = new Map<unknown, OpenTool>();
@@ -35,8 +36,19 @@ export class MessageStream {
     this.#created = created;
   }
 
-  /** Converts an event. @throws ProviderError bad_answer for an event that is out of place */
+  /**
+   * Converts an event. The first chunk comes with the first event that has any of the answer: a message that was only
+   * opened may yet fail, and then the call can go to another provider.
+   * @throws ProviderError bad_answer for an event that is out of place
+   */
   take(event: JsonObject): JsonObject[] {
+    const chunks = this.#chunksOf(event);
+    if (this.#begun || this.#head === null || (chunks.length === 0 && !this.unseen)) return chunks;
+    this.#begun = true;
+    return [deltaChunk(this.#head, { role: 'assistant', content: '' }), ...chunks];
+  }
+
+  #chunksOf(event: JsonObject): JsonObject[] {
     if (event['type'] === 'message_start') return this.#start(asObject(event['message']) ?? {});
     // New types of events may come at any time and must be skipped; pings mean nothing.
     if (!/^(content_block|message)_/.test(asText(event['type']) ?? '')) return [];
@@ -61,7 +73,7 @@ export class MessageStream {
     if (this.#head !== null) throw badAnswer(this.#provider);
     this.#head = headOf(message, this.#created);
     this.#usage = { ...asObject(message['usage']) };
-    return [deltaChunk(this.#head, { role: 'assistant', content: '' })];
+    return [];
   }
 
   #startBlock(head: AnswerHead, index: unknown, block: JsonObject): JsonObject[] {
@@ -80,7 +92,7 @@ export class MessageStream {
 
   #continueBlock(head: AnswerHead, block: unknown, delta: JsonObject): JsonObject[] {
     const { type, text: said, thinking, signature } = delta;
-    if (type === 'text_delta') return [deltaChunk(head, { content: asText(said) ?? '' })];
+    if (type === 'text_delta') return asText(said) ? [deltaChunk(head, { content: said ?? '' })] : [];
     if (type === 'thinking_delta')
       return [reasoningChunk(head, block, { ...REASONING, text: thinking ?? '' })];
     if (type === 'signature_delta')

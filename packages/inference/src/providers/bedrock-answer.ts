@@ -81,6 +81,7 @@ interface OpenTool {
 /** Converts the events of ConverseStream, one after another, to OpenAI `chat.completion.chunk`s. */
 export class ConverseStream {
   readonly #head: AnswerHead;
+  #begun = false;
   /** Open tool calls by the index of their content block. */
   readonly #tools = new Map<unknown, OpenTool>();
   /** Whether the model produced something that is not text of the answer. */
@@ -93,12 +94,21 @@ export class ConverseStream {
     this.#head = newHead(model, created);
   }
 
-  /** @param type of the event; new ones may come at any time */
+  /**
+   * Converts an event. The first chunk comes with the first event that has any of the answer, since a message that was only
+   * opened may yet fail.
+   * @param type of the event; new ones may come at any time
+   */
   take(type: string, event: JsonObject): JsonObject[] {
+    const chunks = this.#chunksOf(type, event);
+    if (this.#begun || chunks.length === 0) return chunks;
+    this.#begun = true;
+    return [deltaChunk(this.#head, { role: 'assistant', content: '' }), ...chunks];
+  }
+
+  #chunksOf(type: string, event: JsonObject): JsonObject[] {
     const block = event['contentBlockIndex'];
     switch (type) {
-      case 'messageStart':
-        return [deltaChunk(this.#head, { role: 'assistant', content: '' })];
       case 'contentBlockStart':
         return this.#startTool(block, asObject(asObject(event['start'])?.['toolUse']));
       case 'contentBlockDelta':
@@ -129,7 +139,7 @@ export class ConverseStream {
   }
 
   #continue(block: unknown, { text, toolUse, reasoningContent }: JsonObject): JsonObject[] {
-    if (typeof text === 'string') return [deltaChunk(this.#head, { content: text })];
+    if (typeof text === 'string') return text === '' ? [] : [deltaChunk(this.#head, { content: text })];
     const thought = asObject(reasoningContent);
     if (thought !== null) {
       this.unseen = true;

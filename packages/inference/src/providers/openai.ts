@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tallystick/core';
 import type { SpokenProtocol } from '../protocols/protocol.ts';
 import { splice } from '../protocols/splice.ts';
-import { parseEvent, readEvents, readObject, startStream } from './answers.ts';
+import { maxEventLength, parseEvent, readEvents, readObject, startStream } from './answers.ts';
 import { badAnswer, cut } from './failures.ts';
 import { asObject, objectsOf } from './members.ts';
 import { nativeAnswer } from './native.ts';
@@ -38,22 +38,37 @@ export function openaiProviderOf(
     return answer;
   };
 
-  /** Ends with `[DONE]`, or, if a provider leaves that out, with the body after a choice has finished. */
+  /**
+   * Ends with `[DONE]`, or, if a provider leaves that out, with the body after a choice has finished. Chunks before the first
+   * that says anything come together with it, since until then the call may go to another provider: the role alone, what
+   * Azure says of the prompt, and the usage, which may be all that comes.
+   */
   async function* chunks(reply: Reply): AsyncGenerator<StreamChunk> {
+    const held: StreamChunk[] = [];
+    let heldLength = 0;
     let begun = false;
     let done = false;
     let finished = false;
     try {
       for await (const { data } of readEvents(name, reply)) {
         done = data.trim() === '[DONE]';
-        if (done) return;
+        if (done) break;
         const json = requireShape(parseEvent(name, data), 'choices');
-        finished ||= objectsOf(json['choices']).some((choice) => typeof choice['finish_reason'] === 'string');
-        begun = true;
+        const choices = objectsOf(json['choices']);
+        finished ||= choices.some(isFinished);
+        begun ||= choices.some((choice) => isFinished(choice) || says(choice));
         const chunk = Object.hasOwn(json, 'svc') ? withoutSvc(data, json) : { text: data, json };
-        if (chunk !== null) yield chunk;
+        if (begun) {
+          if (held.length > 0) yield* held.splice(0);
+          if (chunk !== null) yield chunk;
+        } else {
+          if (chunk !== null) held.push(chunk);
+          heldLength += data.length;
+          if (heldLength > maxEventLength) throw badAnswer(name);
+        }
       }
-      if (!finished) throw begun ? cut(name) : badAnswer(name);
+      if (!begun) throw badAnswer(name);
+      if (!done && !finished) throw cut(name);
     } finally {
       reply.close(done || finished);
     }
@@ -77,6 +92,7 @@ export function openaiProviderOf(
       const reply = await post(path, sent, call);
       if (body['stream'] === true) return { kind: 'stream', chunks: await startStream(name, chunks(reply)) };
       const answer = requireShape(await readObject(name, reply), 'choices');
+      if (objectsOf(answer['choices']).length === 0) throw badAnswer(name);
       return { kind: 'complete', body: answer, usage: readUsage(answer) };
     },
     async embed({ body, ...call }) {
@@ -86,6 +102,16 @@ export function openaiProviderOf(
     },
     close,
   };
+}
+
+function isFinished({ finish_reason: reason }: JsonObject): boolean {
+  return typeof reason === 'string';
+}
+
+/** Whether a choice of a chunk has more than the role. */
+function says({ delta }: JsonObject): boolean {
+  const { role: _role, ...said } = asObject(delta) ?? {};
+  return Object.values(said).some((value) => (Array.isArray(value) ? value.length > 0 : !!value));
 }
 
 /** A chunk without `svc`, which a provider that is itself a Tallystick service sends. Null if nothing else was in it. */
