@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CHAT, MODEL, messages, type Routed, startRouted, streamHash, svcOf } from './compute.ts';
 import { callTool, connectMcp } from './mcp-client.ts';
+import { toReply } from './service.ts';
 import type { Script } from './upstream.ts';
 
 let routed: Routed;
@@ -243,16 +244,65 @@ describe('a model that its provider has no more', () => {
     expect((await routed.chat()).status).toBe(200);
   });
 
-  it('is not what a caller can make of a model of Anthropic’s with a file that is not there', async () => {
+  const CLAUDE = 'anthropic/claude-haiku-4-5';
+  const ask = (content: string | object[], more: object = {}): Promise<Response> =>
+    routed.post('/v1/compute/messages', {
+      model: CLAUDE,
+      max_tokens: 10,
+      messages: [{ role: 'user', content }],
+      ...more,
+    });
+
+  const file = { type: 'image', source: { type: 'file', file_id: 'file_model_1' } };
+  it.each<[string, object[], object]>([
+    ['a file', [file], {}],
+    ['a file in the result of a tool', [{ type: 'tool_result', tool_use_id: 't', content: [file] }], {}],
+    ['a file for a container', [{ type: 'container_upload', file_id: 'file_1' }], {}],
+    ['a container', [{ type: 'text', text: 'Hi.' }], { container: 'container_1' }],
+    ['a skill', [{ type: 'text', text: 'Hi.' }], { container: { skills: [{ skill_id: 'model' }] } }],
+  ])(
+    'is not what a caller can make of a model of Anthropic’s with %s that is not there',
+    async (_, content, more) => {
+      routed = await startRouted({ explain: true });
+      const message = 'Not found: file_model_1, of no model.';
+      for (const stream of [false, true]) {
+        routed.upstream.play({ fault: { kind: 'status', status: 404, message } });
+        const refused = await ask(content, { ...more, stream });
+        expect(await refused.json()).toMatchObject({
+          status: 400,
+          code: 'provider_refused',
+          detail: message,
+        });
+      }
+      routed.upstream.play({ fault: { kind: 'error_event', after: 0, message, type: 'not_found_error' } });
+      expect((await ask(content, { ...more, stream: true })).status).toBe(400);
+      expect((await ask('Hi.')).status).toBe(200);
+    },
+  );
+
+  // As Anthropic answered to models that do not exist, or not any more, and to a path that it does not have.
+  it.each([
+    'model: claude-haiku-4-5',
+    'Claude Haiku 4.5 is not available. Please use Opus 4.8.',
+    'Not found',
+  ])('is what a 404 of Anthropic’s means, in whatever words: %s', async (message) => {
     routed = await startRouted({ explain: true });
-    const message = 'File not found: file_1';
     routed.upstream.play({ fault: { kind: 'status', status: 404, message } });
-    const source = { type: 'file', file_id: 'file_1' };
-    const head = { model: 'anthropic/claude-haiku-4-5', max_tokens: 10 };
-    const ask = (content: string | object[]): Promise<Response> =>
-      routed.post('/v1/compute/messages', { ...head, messages: [{ role: 'user', content }] });
-    const refused = await ask([{ type: 'image', source }]);
-    expect(await refused.json()).toMatchObject({ status: 400, code: 'provider_refused', detail: message });
-    expect((await ask('Hi.')).status).toBe(200);
+    const tool = { name: 'read', input_schema: { type: 'object', properties: { file_id: {} } } };
+    const gone = await ask('Read file_id.', { tools: [tool], container: null });
+    expect(await gone.json()).toMatchObject({ status: 404, code: 'model_gone', field: 'model' });
+    await routed.rests(CLAUDE);
+    routed.upstream.always({});
+    const other = await ask('Hi.', { model: 'auto', provider: { only: ['anthropic'] } });
+    expect(svcOf(await toReply(other)).served.model).not.toBe(CLAUDE);
+  });
+
+  it('has the next candidate called where Anthropic says so of the first', async () => {
+    routed = await startRouted({ explain: true });
+    const message = 'Claude Haiku 4.5 is not available. Please use Opus 4.8.';
+    routed.upstream.play({ fault: { kind: 'status', status: 404, message } });
+    const reply = await toReply(await ask('Hi.', { model: 'auto', provider: { only: ['anthropic'] } }));
+    expect(reply.status, reply.text).toBe(200);
+    expect(svcOf(reply).served.failed_tries).toMatchObject([{ failed: 'gone', status: 404 }]);
   });
 });

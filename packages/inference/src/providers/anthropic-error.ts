@@ -1,4 +1,4 @@
-import type { JsonObject } from '@tallystick/core';
+import type { JsonObject, JsonValue } from '@tallystick/core';
 import { asObject, asText } from './members.ts';
 
 /** The HTTP status that an error event in a stream would have had. */
@@ -14,17 +14,34 @@ const statuses: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-/**
- * Converts `{type: "error", error: {type, message}}`; adds OpenAI's code where clients act on it, and an empty `param` where
- * something else than the model, such as a file, is not there.
- */
+/** Converts `{type: "error", error: {type, message}}`; adds OpenAI's code where clients act on it. */
 export function errorOf(body: JsonObject | null): JsonObject | null {
   const error = asObject(body?.['error']);
   if (error === null) return null;
   const message = asText(error['message']) ?? '';
   const tooLong = /prompt is too long|context (limit|window)/i.test(message);
-  const isOther = error['type'] === 'not_found_error' && message !== '' && !/\bmodel\b/i.test(message);
-  return { ...error, ...(tooLong && { code: 'context_length_exceeded' }), ...(isOther && { param: '' }) };
+  return { ...error, ...(tooLong && { code: 'context_length_exceeded' }) };
+}
+
+/**
+ * The error, with an empty `param` if what is not there need not be the model. The API does not say what it is: all have the
+ * type `not_found_error`, and a message in free words. So it is told by the request, of which only the model is looked up, unless
+ * it names what is stored in the account.
+ * @param request JSON of a Messages request
+ */
+export function blamedFor(request: string, error: JsonObject | null): JsonObject | null {
+  const { container, messages } = JSON.parse(request) as JsonObject;
+  return asText(container) !== null || asObject(container) !== null || holdsFile(messages)
+    ? { ...error, param: '' }
+    : error;
+}
+
+/** Whether a file of the account is named, in a block of content or in the result of a tool. The input of a tool is free JSON. */
+function holdsFile(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some(holdsFile);
+  return Object.entries(asObject(value) ?? {}).some(
+    ([name, inner]) => name === 'file_id' || (name !== 'input' && holdsFile(inner)),
+  );
 }
 
 /** The error that an event tells, with the HTTP status that it would have had; null for another event. */

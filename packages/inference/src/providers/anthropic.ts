@@ -1,6 +1,7 @@
-import { chunkOf, parseEvent, readEvents, readObject, startStream } from './answers.ts';
+import type { JsonObject } from '@tallystick/core';
+import { chunkOf, parseEvent, type ReadError, readEvents, readObject, startStream } from './answers.ts';
 import { completionOf } from './anthropic-answer.ts';
-import { errorIn, errorOf } from './anthropic-error.ts';
+import { blamedFor, errorIn, errorOf } from './anthropic-error.ts';
 import { messagesRequest } from './anthropic-request.ts';
 import { MessageStream } from './anthropic-stream.ts';
 import { badAnswer, cut } from './failures.ts';
@@ -49,8 +50,11 @@ export function anthropicProvider(options: UpstreamOptions): Provider {
       if (native !== undefined) {
         const streamed = body['stream'] === true;
         const { text, headers } = native;
-        const reply = await post('/v1/messages', text, { ...call, streamed, headers });
-        return nativeAnswer({ name, failure }, native, reply, streamed);
+        const blamed = (error: JsonObject | null): JsonObject | null => blamedFor(text, error);
+        const readError: ReadError = (error) => blamed(errorOf(error));
+        const reply = await post('/v1/messages', text, { ...call, streamed, headers, readError });
+        const failed = (error: JsonObject): Error => failure(blamed(error) ?? error);
+        return nativeAnswer({ name, failure: failed }, native, reply, streamed);
       }
       const reply = await post('/v1/messages', messagesRequest(call.model, body), call);
       const created = Math.floor(Date.now() / 1_000);

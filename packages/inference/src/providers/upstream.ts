@@ -66,6 +66,8 @@ interface UpstreamCall extends Pick<ChatCall, 'model' | 'signal' | 'trace'> {
   readonly streamed?: boolean;
   /** Headers of this call alone. They replace none of the upstream's own. */
   readonly headers?: Headers;
+  /** Reads the body of a failure of this call; when absent as that of any other. */
+  readonly readError?: ReadError;
 }
 
 /** A provider's API: JSON that is posted to its paths. */
@@ -101,7 +103,7 @@ export function openUpstream(
   };
   const transport = openTransport({ name, baseUrl, timeouts: { ...defaultTimeouts, ...timeouts } });
   return {
-    post(path, json, { model, signal, trace, headers: own, ...call }) {
+    post(path, json, { model, signal, trace, headers: own, readError: ownReader, ...call }) {
       const { streamed = typeof json === 'object' && json['stream'] === true } = call;
       const body = typeof json === 'string' ? json : JSON.stringify(json);
       return keys.use(model, async (key) => {
@@ -120,7 +122,7 @@ export function openUpstream(
         const restMs = exhaustedMs(reply.header, Date.now());
         if (restMs > 0) keys.limit(key, model, restMs);
         if (key !== null && reply.status === 401) tokens?.forget(key);
-        return requireSuccess(name, reply, secrets(), readError);
+        return requireSuccess(name, reply, secrets(), ownReader ?? readError);
       });
     },
     failure: (error) => failedWithin(name, error, secrets()),
