@@ -13,6 +13,7 @@ import {
   svcOf,
   textIn,
 } from './compute.ts';
+import { freePort } from './free-port.ts';
 import { objectsIn, SPOKEN, spokenHash } from './spoken.ts';
 import type { Script } from './upstream.ts';
 import { defaultPieces } from './upstream-script.ts';
@@ -180,6 +181,37 @@ it('falls back to the next candidate where the model is not named', async () => 
   const [failed] = svcOf(reply).served.failed_tries;
   expect(failed).toMatchObject({ failed: 'bad_answer' });
   expect(failed?.['model']).not.toBe(svcOf(reply).served.model);
+});
+
+const UNREACHABLE = 'could not be reached, or closed the connection before it answered';
+/** Each as the failure of every try. */
+const TOLD: readonly (readonly [script: Script, streams: readonly boolean[], told: string])[] = [
+  [{ fault: { kind: 'reset' } }, [false, true], UNREACHABLE],
+  [down(503), [false, true], 'failed with status 503'],
+  [down(302), [false, true], 'failed with status 302'],
+  [down(401), [false, true], 'refused the credentials or the account of the service, with status 401'],
+  [{ fault: { kind: 'silence' } }, [false, true], 'did not answer in time'],
+  [{ fault: { kind: 'garbage', after: 0 } }, [false, true], 'could not be read'],
+  [{ fault: { kind: 'cut', after: 0 } }, [false], 'broke off its answer'],
+  [{ fault: { kind: 'error_event', after: 0 } }, [true], 'failed with status 500'],
+];
+
+it.each(TOLD.flatMap(([script, streams, told]) => streams.map((stream) => [told, stream, script] as const)))(
+  'says of a provider that it %s (stream: %s)',
+  async (told, stream, script) => {
+    routed.upstream.always(script);
+    const { json } = await routed.chat({ model, stream });
+    expect(json['detail']).toContain(told);
+    expect(json['detail']).not.toContain('127.0.0.1');
+  },
+);
+
+it('says of a provider that nobody listens at that it could not be reached', async () => {
+  const alone = await startRouted({ env: { OPENAI_BASE_URL: `http://127.0.0.1:${await freePort()}/v1` } });
+  const { json } = await alone.chat({ model });
+  await alone.close();
+  expect(json).toMatchObject({ status: 502, code: 'provider_failed' });
+  expect(json['detail']).toContain(UNREACHABLE);
 });
 
 const USAGE = { prompt_tokens: 12, completion_tokens: 0, total_tokens: 12 };

@@ -49,9 +49,27 @@ function publicFailure(error: ProviderError): Refusal {
     default:
       return new Refusal(
         'provider_failed',
-        "The provider's answer was not usable. Try again, or name another model.",
+        `${whatFailed(error)} Try again, or name another model.`,
         options,
       );
+  }
+}
+
+/** What the provider did, as a sentence that names no host. */
+function whatFailed({ kind, status }: ProviderError): string {
+  switch (kind) {
+    case 'unreachable':
+      return 'The provider could not be reached, or closed the connection before it answered.';
+    case 'cut':
+      return 'The provider broke off its answer.';
+    case 'auth':
+      return status === null
+        ? 'The service could not get credentials for the provider.'
+        : `The provider refused the credentials or the account of the service, with status ${status}.`;
+    default:
+      return status === null
+        ? "The provider's answer could not be read: it is not in the form that was expected."
+        : `The provider failed with status ${status}.`;
   }
 }
 
