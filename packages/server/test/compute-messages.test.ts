@@ -85,6 +85,47 @@ it('bills what the tools of an MCP server, which run at Anthropic, brought into 
   expect(routed.upstream.requests.at(-1)?.body).not.toHaveProperty('mcp_servers');
 });
 
+const bash = { type: 'bash_20250124', name: 'bash' };
+const editor = { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' };
+const screen = { type: 'computer_20250124', name: 'computer', display_width_px: 800, display_height_px: 600 };
+const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 1 };
+
+/** What Anthropic counts of a short prompt with these tools, and of what it reads while they run: more than the request says. */
+it.each<[string, number, JsonObject]>([
+  ['a tool of the caller’s own', 530, { tools: [tool] }],
+  [
+    'tools that Anthropic defines and the caller runs',
+    346 + 245 + 700 + 735 + 499,
+    { tools: [bash, editor, screen] },
+  ],
+  ['a search that is read again and again', 9 * 200_000, { tools: [search] }],
+  ['a search for tools', 3 * 200_000, { tools: [{ type: 'tool_search_tool_regex_20251119', name: 'find' }] }],
+  [
+    'the tools of an MCP server',
+    9 * 200_000,
+    { mcp_servers: [{ type: 'url', name: 'a', url: 'https://example.org' }] },
+  ],
+])('reserves all that %s can cost', async (_, prompt, body) => {
+  routed.upstream.play({ pieces: ['It.'], usage: { prompt, completion: 1, written: prompt } });
+  const reply = await ask({ model: CLAUDE, max_tokens: 1, svc: { explain: true }, ...body });
+  expect(reply.status, reply.text).toBe(200);
+  const { receipt, billing } = svcOf(reply);
+  expect(receipt.call).toMatchObject({ prompt_tokens: prompt, usage_estimated: false });
+  expect(billing.charge).toEqual(billing['provider_cost']);
+  // 1.25 USDC for 1,000,000 tokens that are written to the cache.
+  expect(BigInt(billing.charge.nano)).toBeGreaterThanOrEqual(BigInt(prompt) * 1_250n);
+});
+
+it.each([MODEL, CLAUDE])(
+  'refuses another model that advises at prices of its own, with %s',
+  async (model) => {
+    const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'claude-opus-4-6' };
+    const reply = await ask({ model, tools: [tool, advisor] });
+    expect(reply.json).toMatchObject({ status: 400, code: 'invalid_request', field: 'tools[1].type' });
+    expect(routed.upstream.requests).toHaveLength(0);
+  },
+);
+
 it.each([MODEL, CLAUDE])(
   'refuses a thread, whose turns it would neither know nor bill, with %s',
   async (model) => {

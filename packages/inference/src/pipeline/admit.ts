@@ -71,11 +71,13 @@ export async function admitChat(
   const saved = compression === null ? 0 : compression.tokensBefore - compression.tokensAfter;
   const asked = serviceTierOf(request.raw);
   const rounds = request.compression.retrieve ? 1 + maxRounds(compression?.removed ?? []) : 1;
+  const { isUnbounded = false, turns = 1, addedTokens = 0 } = route.prompt;
   const candidatesFor = (promptTokens: number): Candidate[] =>
     [route.decision.model, ...route.decision.fallbacks].map((model) => {
       const output = maxOutputOf(context, request, model) * request.choices;
-      const prompts = promptTokens * rounds + (MAX_RESULT_TOKENS + output) * ((rounds * (rounds - 1)) / 2);
-      const most = route.prompt.isUnbounded ? Math.max(prompts, model.context * rounds) : prompts;
+      const prompts =
+        (promptTokens + addedTokens) * rounds + (MAX_RESULT_TOKENS + output) * ((rounds * (rounds - 1)) / 2);
+      const most = isUnbounded ? Math.max(prompts, model.context * turns * rounds) : prompts;
       return {
         model,
         ceiling: ceilingOf(model, { promptTokens: most + saved, ...asked }, output * rounds),

@@ -8,9 +8,22 @@ const PER_REQUEST = 16;
 const PER_ATTACHMENT = 2_000;
 /** Parts of messages whose tokens are bounded by their bytes, or by `PER_ATTACHMENT`. */
 const BOUNDED: ReadonlySet<JsonValue | undefined> = new Set(['text', 'refusal', 'image_url', 'image']);
-/** Tools that the caller runs: they add nothing to the prompt. All others may act at the provider. */
+/** Tools that the caller defines and runs: nothing of them reaches the model but what the request says. */
+const CALLERS_OWN = /^(function|custom|namespace)$/;
+/** Tools that the caller runs, and the provider defines. All others may act at the provider. */
 const AT_CALLER =
-  /^(function|custom|namespace|local_shell|shell|apply_patch|computer|bash|text_editor|memory|tool_search)/;
+  /^(local_shell|shell|apply_patch|computer|computer_use_preview|tool_search|(bash|computer|memory|text_editor)_\d{8})$/;
+/** Those of Anthropic: the model reads their results within the same request, and with them all that it read before. */
+const LOOPING = /^(mcp_toolset|tool_search_tool_\w+|(?!browser_|computer_)[a-z_]+_\d{8})$/;
+/**
+ * The most times that the model reads. Source: Anthropic, Handling stop reasons, `pause_turn`. A use that a tool's `max_uses`
+ * forbids has a result to read like any other, so it makes them no fewer.
+ */
+const MOST_TURNS = 10;
+/** More tokens than providers put before a prompt to explain tools or a schema; Anthropic at most 530. */
+const PER_TOOLS = 600;
+/** More tokens than a provider's definition of a tool that the caller runs; Anthropic's have at most 735 and, before them, 499. */
+const PER_DEFINITION = 1_500;
 
 /** The texts of a request that become tokens, and the number of other tokens. */
 export interface Prompt {
@@ -22,6 +35,10 @@ export interface Prompt {
   readonly isOpen?: boolean;
   /** Whether it may have any number of tokens up to the model's context: it holds a file or speech, or lets the provider search. */
   readonly isUnbounded?: boolean;
+  /** Times that the provider may read the prompt within one call, each time with more in it; one when absent. */
+  readonly turns?: number;
+  /** The most tokens that the provider adds to explain tools and schemas; none when absent. */
+  readonly addedTokens?: number;
   /** Whether the provider may leave out parts of it, as the caller asked. */
   readonly isShortened?: boolean;
   /** Whether it has tools or a schema, which providers express in words of their own. */
@@ -54,23 +71,39 @@ export function promptOf(body: JsonObject): Prompt {
   extraTokens += PER_ATTACHMENT * attachments;
   const isOpen = attachments > 0 || searches(body);
   const isShortened = (body['context_management'] ?? null) !== null;
+  const defined = typesOf(body).filter((type) => AT_CALLER.test(type)).length;
   return {
     texts,
     reasoning,
     extraTokens,
     isOpen,
     isUnbounded: isOpen && isUnbounded(body),
+    ...(loops(body) && { turns: MOST_TURNS }),
+    ...(hasTools && { addedTokens: PER_TOOLS + PER_DEFINITION * defined }),
     isShortened,
     hasTools,
   };
 }
 
+function typesOf({ tools }: JsonObject): string[] {
+  return objectsOf(tools).map(({ type }) => asText(type) ?? '');
+}
+
+/** The types of the tools that may act at the provider. */
+function acting(body: JsonObject): string[] {
+  return typesOf(body).filter((type) => !CALLERS_OWN.test(type) && !AT_CALLER.test(type));
+}
+
+/** Whether the provider may read the prompt more than once. */
+function loops(body: JsonObject): boolean {
+  return objectsOf(body['mcp_servers']).length > 0 || acting(body).some((type) => LOOPING.test(type));
+}
+
 function isUnbounded(body: JsonObject): boolean {
-  const acts = ({ type }: JsonObject): boolean => !AT_CALLER.test(asText(type) ?? '');
   return (
     body['web_search_options'] !== undefined ||
     objectsOf(body['mcp_servers']).length > 0 ||
-    objectsOf(body['tools']).some(acts) ||
+    acting(body).length > 0 ||
     objectsOf(body['messages']).some(({ content }) =>
       objectsOf(content).some(({ type }) => !BOUNDED.has(type)),
     )

@@ -71,6 +71,7 @@ async function isPromptRight({ promptTokens }: Usage, { model, prompt }: Counted
     reasoning = [],
     extraTokens,
     isOpen = false,
+    turns = 1,
     isShortened = false,
     hasTools = false,
   } = prompt;
@@ -79,7 +80,7 @@ async function isPromptRight({ promptTokens }: Usage, { model, prompt }: Counted
   const least: Measure = { size: sizeOf(texts, model), slack };
   if (!isShortened && !(await isEnough(promptTokens, least))) return false;
   const most: Measure = { size: sizeOf([...texts, ...reasoning], model), slack };
-  return isNotTooMany(promptTokens, most, model, isOpen ? model.context : null);
+  return isNotTooMany(promptTokens, most, model, isOpen ? model.context * turns : null);
 }
 
 function sizeOf(texts: readonly string[], { tokenizer }: Model): Size {

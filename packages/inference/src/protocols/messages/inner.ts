@@ -6,8 +6,8 @@ import { conversationOf } from './conversation.ts';
 
 /**
  * A Messages request in inner form; `nativeOnly` names what has no counterpart there.
- * @throws invalid_request for a class of service that has prices of its own; state_not_kept for a thread, whose earlier
- * turns would stand in the operator's account, unseen and without a price here
+ * @throws invalid_request for a class of service that has prices of its own, and for another model that advises at its own; state_not_kept
+ * for a thread, whose earlier turns would stand in the operator's account, unseen and without a price here
  */
 export function innerOf(body: JsonObject): ChatBody {
   const { speed, thread } = body;
@@ -17,6 +17,12 @@ export function innerOf(body: JsonObject): ChatBody {
     throw unsupportedMember(
       'speed',
       'answers at another speed have prices of their own, which are not known here.',
+    );
+  const advisor = objectsOf(body['tools']).findIndex(({ type }) => asText(type)?.startsWith('advisor_'));
+  if (advisor >= 0)
+    throw unsupportedMember(
+      `tools[${advisor}].type`,
+      'another model advises, at prices of its own, and its tokens are not among those that the answer counts.',
     );
   const { model, max_tokens: limit, stream, temperature, top_p: topP, top_k: topK } = body;
   const tier = body['service_tier'];
