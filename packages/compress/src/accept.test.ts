@@ -9,10 +9,10 @@ const tier = fc.constantFrom<Tier>('lossless', 'extractive');
 test('what is not accepted goes out as it came, and the account knows', () => {
   fc.assert(
     fc.property(conversation, tier, fc.func(fc.boolean()), (messages, tier, wanted) => {
-      const asked: [number, number][] = [];
-      const accept = (message: number, saved: number): boolean => {
-        asked.push([message, saved]);
-        return wanted(message);
+      let asked: [number, number][] = [];
+      const accept = (savings: ReadonlyMap<number, number>): ReadonlySet<number> => {
+        asked = [...savings];
+        return new Set([...savings.keys()].filter((message) => wanted(message)));
       };
       const all = compress(messages, { tier, tokenizer });
       const some = compress(messages, { tier, tokenizer, accept });

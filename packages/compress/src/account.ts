@@ -40,16 +40,20 @@ interface Worked {
  */
 export function accountFor(
   { messages, blocks, before, tokenizer }: Worked,
-  accept: NonNullable<CompressOptions['accept']> = () => true,
+  accept: NonNullable<CompressOptions['accept']> = (savings) => new Set(savings.keys()),
 ): { messages: ChatMessage[]; account: Account; blocks: Block[] } {
   const out = [...messages];
   const methods: Savings = {};
-  for (const [index, own] of Map.groupBy(blocks, ({ message }) => message)) {
+  const shorter = [...Map.groupBy(blocks, ({ message }) => message)].flatMap(([index, own]) => {
     const message = messages[index];
     const texts = shorterTexts(own, tokenizer);
-    if (message === undefined || texts.length === 0) continue;
-    const saved = texts.reduce((sum, { gain }) => sum + gain, 0);
-    if (accept(index, saved)) {
+    return message === undefined || texts.length === 0 ? [] : [{ index, message, own, texts }];
+  });
+  const accepted = accept(
+    new Map(shorter.map(({ index, texts }) => [index, texts.reduce((sum, { gain }) => sum + gain, 0)])),
+  );
+  for (const { index, message, own, texts } of shorter) {
+    if (accepted.has(index)) {
       for (const { blocks, gain } of texts) credit(blocks, gain, methods);
       out[index] = withTexts(message, new Map(texts.map(({ part, text }) => [part, text])));
     } else for (const block of own) revert(block);

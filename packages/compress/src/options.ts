@@ -27,8 +27,8 @@ export interface CompressOptions {
   /** Whether a request that needs the whole text, such as a sum or a translation, is cut like any other. */
   readonly always?: boolean;
   /**
-   * Returns whether the message at this index may become shorter by so many tokens; if not, it stays unchanged. Called in
-   * order, for each message that would.
+   * Returns the indexes of the messages that may become shorter; the others stay unchanged. Called once, with the tokens that
+   * each message would save by its index, in order.
    */
-  readonly accept?: (message: number, saved: number) => boolean;
+  readonly accept?: (savings: ReadonlyMap<number, number>) => ReadonlySet<number>;
 }

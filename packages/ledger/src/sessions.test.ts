@@ -171,16 +171,22 @@ function play(steps: readonly Step[], { price, cache, beside, percent, member, s
     ends.push(all.length);
     const form = sentNow(tier, before, sent);
     before = form;
-    const gate =
-      cachePrice === null
-        ? () => true
-        : cacheGate(cachePrice, (index) => all[index]?.plain ?? 0, form.fitted);
     const plain = all.map((one) => one.plain);
-    const after = all.map((one, index) => {
-      const short = isCutAt(form.switches, index) ? one.cut : one.lossless;
-      const saves = index >= form.plain && short < one.plain;
-      return saves && gate(index, one.plain - short) ? short : one.plain;
-    });
+    const savings = new Map(
+      all.flatMap((one, index) => {
+        const saved = one.plain - (isCutAt(form.switches, index) ? one.cut : one.lossless);
+        return index >= form.plain && saved > 0 ? [[index, saved] as const] : [];
+      }),
+    );
+    // What comes new with a call are the results of one turn's tools.
+    const until = all.map((_, index) => (ends.find((end) => end > index) ?? 1) - 1);
+    const shorter =
+      cachePrice === null
+        ? new Set(savings.keys())
+        : cacheGate(cachePrice, { before: plain, until, free: form.fitted }, savings);
+    const after = plain.map((tokens, index) =>
+      shorter.has(index) ? tokens - (savings.get(index) ?? 0) : tokens,
+    );
     const used = (tokens: readonly number[]): Usage => {
       const counted = (end: number): number => Math.round(sum(tokens.slice(0, end)) * (scale ?? 1)) + beside;
       const promptTokens = counted(all.length);

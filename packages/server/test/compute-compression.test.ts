@@ -71,6 +71,27 @@ describe.each(DATABASES)('compression over %s', (database) => {
     expect(told.tokens_after <= told.tokens_before * svc.budget).toBe(why === null);
   });
 
+  it('shortens the results of one turn together where none of them would pay alone, and the same in the next call', async () => {
+    const model = 'openai/gpt-5';
+    const turns = Array.from({ length: 24 }, (_, i) => toolTurn(`call_${i}`, pretty(rows(2, i * 2)))).flat();
+    const calls = turns.flatMap(({ tool_calls: calls }) => (calls ?? []) as JsonObject[]);
+    const question = { role: 'user', content: 'It rained again in the harbour that day. '.repeat(200) };
+    const called = [{ role: 'assistant', content: null, tool_calls: calls }];
+    const messages = [SYSTEM, question, ...called, ...turns.filter(({ role }) => role === 'tool')];
+    const apart = toldBy(svcOf(await routed.chat({ model, messages: [SYSTEM, question, ...turns] })));
+    expect(apart).toMatchObject({ tokens_after: apart.tokens_before, note: expect.any(String) });
+    const told = toldBy(svcOf(await routed.chat({ model, messages })));
+    expect(told.note).toBeUndefined();
+    expect(told.tokens_after).toBeLessThan(told.tokens_before);
+    const before = sent();
+    expect(before.slice(3).every((one, i) => saidIn(one).length < saidIn(messages[3 + i]).length)).toBe(true);
+    await routed.chat({
+      model,
+      messages: [...messages, { role: 'assistant', content: 'So.' }, { role: 'user', content: 'And?' }],
+    });
+    expect(sent().slice(0, before.length)).toEqual(before);
+  });
+
   it('shortens what can be undone without being asked, and says by how much', async () => {
     routed.upstream.always({ usage: { prompt: 2_000, completion: 5 } });
     const reply = await routed.chat({ messages: asked });

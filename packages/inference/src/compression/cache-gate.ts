@@ -35,27 +35,54 @@ export function leastLeft({ exact }: CachePrice): number {
   return exact ? CACHE_MINIMUM : Math.ceil(CACHE_MINIMUM / CERTAIN);
 }
 
+/** The messages of a prompt. */
+interface GatedPrompt {
+  /** Tokens of each message as it came. */
+  readonly before: readonly number[];
+  /** Of each message the index of the last one that no prompt has without it: its own, or that of a later one. */
+  readonly until: readonly number[];
+  /** Messages before this index are never held back; 0 when absent. */
+  readonly free?: number;
+}
+
 /**
- * Decides for each message whether it may be sent shorter, in the order of those that would be: if the prompt up to its
- * end could cost more in a later call, the message is sent as it came. The result depends only on the messages up to
- * that one, so every call and process decides the same.
- * @param before tokens of the message at an index, as it came
- * @param free messages before this index are never held back
+ * Decides which messages are sent shorter. Those that are only sent together are decided together: as much of them is
+ * sent shorter as can be so that the prompt up to their end can cost no more in any later call; the others are sent as
+ * they came. The result depends only on the messages up to that end, so every call and process decides the same.
+ * @param savings tokens that each message would save, by its index, in order
  */
 export function cacheGate(
   price: CachePrice,
-  before: (message: number) => number,
-  free = 0,
-): (message: number, saved: number) => boolean {
+  { before, until, free = 0 }: GatedPrompt,
+  savings: ReadonlyMap<number, number>,
+): ReadonlySet<number> {
+  const accepted = new Set<number>();
   let next = 0;
-  let left = 0;
-  let total = 0;
-  return (message, saved) => {
-    for (; next <= message; next += 1) left += before(next);
-    const accepted = message < free || isNoDearer(price, total + saved, left - saved);
-    if (!accepted) return false;
-    total += saved;
-    left -= saved;
-    return true;
-  };
+  let came = 0;
+  let saved = 0;
+  for (const [end, group] of Map.groupBy(savings, ([message]) => until[message] ?? message)) {
+    for (; next <= end; next += 1) came += before[next] ?? 0;
+    const all = came;
+    const pays = (total: number): boolean => isNoDearer(price, total, all - total);
+    const take = ([message, tokens]: Gain): void => {
+      accepted.add(message);
+      saved += tokens;
+    };
+    for (const gain of group) if (gain[0] < free) take(gain);
+    const others = group.filter(([message]) => message >= free).sort(([, one], [, other]) => other - one);
+    const most = mostPaying(others, saved, pays);
+    for (const [index, gain] of others.entries()) if (index < most || pays(saved + gain[1])) take(gain);
+  }
+  return accepted;
+}
+
+type Gain = readonly [message: number, saved: number];
+
+/** How many of the gains pay together, counted from the first on. @param saved before them */
+function mostPaying(gains: readonly Gain[], saved: number, pays: (total: number) => boolean): number {
+  let total = saved;
+  return gains.reduce((most, [, tokens], index) => {
+    total += tokens;
+    return pays(total) ? index + 1 : most;
+  }, 0);
 }

@@ -89,6 +89,32 @@ describe('compressing a conversation', () => {
     expect(fitted.changed.slice(0, 6)).toEqual(all.changed.slice(0, 6));
   });
 
+  it('judges together the results of one turn, which are sent together, and each later call sends them alike', () => {
+    const results = Array.from({ length: 24 }, (_, i) => pretty(rows(2, i * 2)));
+    const turns = results.flatMap((content, i) => toolTurn(`c${i}`, content));
+    const calls = turns.flatMap(({ tool_calls: calls }) => (calls ?? []) as JsonObject[]);
+    const question = { role: 'user', content: 'It rained again in the harbour that day. '.repeat(200) };
+    const apart = [question, ...turns];
+    const together = [
+      question,
+      { role: 'assistant', content: null, tool_calls: calls },
+      ...turns.filter(({ role }) => role === 'tool'),
+    ];
+    const gate = { cachePrice: TENTH };
+    expect(compressTask(task(apart, gate))).toMatchObject({ changed: [], spared: true });
+    const now = compressTask(task(together, gate));
+    expect(now.changed).toHaveLength(results.length);
+    expect(now.spared).toBe(false);
+    const later = [
+      ...together,
+      { role: 'assistant', content: 'So.' },
+      { role: 'user', content: 'And?' },
+      ...toolTurn('d', pretty(rows(2, 99))),
+    ];
+    const then = compressTask(task(later, gate));
+    expect(applied(later, then).slice(0, together.length)).toEqual(applied(together, now));
+  });
+
   it('cuts to no less than a cache begins at', () => {
     const messages = [
       { role: 'user', content: 'What of request 7919?' },

@@ -27,8 +27,7 @@ export function compressTask(task: CompressionTask): CompressionResult {
   const { messages, tier, retrieve, forGood, code, mustFit, form, cachePrice } = task;
   const tokenizer = tokenizerOf(task.account, task.encoding);
   const before = messages.map((message) => tokensOf(message, tokenizer));
-  const gate =
-    cachePrice === null ? () => true : cacheGate(cachePrice, (index) => before[index] ?? 0, form.fitted);
+  const until = sentTogether(messages);
   let spared = false;
   const known = new KnownBlocks(task);
   const cuts = tier === 'extractive' || form.switches.length > 0;
@@ -43,9 +42,10 @@ export function compressTask(task: CompressionTask): CompressionResult {
     always: mustFit,
     code,
     remembered: (id, message) => known.selection(id, message),
-    accept(message, saved) {
-      const accepted = gate(message, saved);
-      spared ||= !accepted;
+    accept(savings) {
+      if (cachePrice === null) return new Set(savings.keys());
+      const accepted = cacheGate(cachePrice, { before, until, free: form.fitted }, savings);
+      spared = accepted.size < savings.size;
       return accepted;
     },
   });
@@ -57,6 +57,18 @@ export function compressTask(task: CompressionTask): CompressionResult {
     needed: result.needed,
     restored: known.restored,
   });
+}
+
+/**
+ * Of each message the index of the last one that no prompt has without it. The results of one turn's tool calls are sent
+ * together, since providers refuse a prompt that lacks one.
+ */
+function sentTogether(messages: readonly JsonObject[]): readonly number[] {
+  const until = messages.map((_, index) => index);
+  for (let index = messages.length - 2; index >= 0; index -= 1)
+    if (messages[index]?.['role'] === 'tool' && messages[index + 1]?.['role'] === 'tool')
+      until[index] = until[index + 1] ?? index;
+  return until;
 }
 
 function budgetOf({ tier, budget }: CompressionTask, before: readonly number[]): number {
