@@ -1,14 +1,17 @@
 import {
+  canonicalBytes,
   checkTrustBundle,
   isObject,
+  readTrustPin,
   revocationsTakenBack,
+  sha256Hex,
   TallyError,
   type TrustBundle,
 } from '@tallystick/core';
 import { readJson } from './input.ts';
 import { describe, UsageError } from './output.ts';
 import { serviceUrl } from './service.ts';
-import { allSavedTrust, isSavedTrust, type Refused, type SavedTrust, savedTrust } from './trust-store.ts';
+import { allSavedTrust, type Refused, type SavedTrust, savedTrust } from './trust-store.ts';
 
 /** One checked bundle that a receipt is judged by. */
 export interface TrustSource {
@@ -97,11 +100,16 @@ function savedOf(url: string): Unchecked {
   return { ...saved, from: saved.url };
 }
 
-/** Reads a bundle as it is served, or as it was saved with its pin. */
+/** Reads a bundle as it is served, or as it was saved with its pin. @throws trust_invalid if the pin is damaged, or another bundle's */
 async function bundleFile(path: string): Promise<Unchecked> {
   const document = await readJson(path);
-  if (isSavedTrust(document)) return { ...document, from: path };
-  return { from: path, bundle: isObject(document) && isObject(document.bundle) ? document.bundle : document };
+  if (!isObject(document) || !isObject(document.bundle)) return { from: path, bundle: document };
+  const { bundle, pin } = document;
+  if (pin === undefined) return { from: path, bundle };
+  const kept = readTrustPin(pin);
+  if (sha256Hex(canonicalBytes(bundle)) !== kept.bundle_sha256)
+    throw new TallyError('trust_invalid', 'The bundle is not the one that the pin beside it names.');
+  return { from: path, bundle, pin: kept };
 }
 
 async function check(

@@ -87,7 +87,7 @@ export function forgetTrust(url: string): boolean {
 }
 
 /** Returns whether a document is a bundle with its pin, as saved here. */
-export function isSavedTrust(document: JsonValue): document is JsonObject & SavedTrust {
+function isSavedTrust(document: JsonValue): document is JsonObject & SavedTrust {
   if (!isObject(document) || !isObject(document.pin) || !isObject(document.bundle)) return false;
   const { root, version, bundle_sha256 } = document.pin;
   return (

@@ -275,6 +275,32 @@ describe('trust fetch', () => {
   });
 });
 
+test.each<[string, (pin: object) => unknown, RegExp]>([
+  ['without its root', (pin) => ({ ...pin, root: undefined }), /pin that was kept is damaged: pin\.root/],
+  [
+    'whose version is text',
+    (pin) => ({ ...pin, version: '2' }),
+    /pin that was kept is damaged: pin\.version/,
+  ],
+  ['that is null', () => null, /pin that was kept is damaged/],
+  [
+    'of another bundle',
+    (pin) => ({ ...pin, version: 1, bundle_sha256: '00'.repeat(32) }),
+    /not the one that the pin beside it names/,
+  ],
+])('a bundle in a file is not judged by beside a pin %s', async (_, damage, message) => {
+  answer = { status: 200, body: await bundle(2) };
+  const env = { TALLY_HOME: at('damaged-pin') };
+  await tally(['trust', 'forget', url], { env });
+  const { file } = JSON.parse((await tally(['trust', 'fetch', url, '--json'], { env })).stdout);
+  const saved = JSON.parse(readFileSync(file, 'utf8')) as { pin: object };
+  writeFileSync(at('pinned.json'), JSON.stringify({ ...saved, pin: damage(saved.pin) }));
+  writeFileSync(at('any.json'), '{}');
+  const said = await tally(['verify', at('any.json'), '--trust', at('pinned.json')], { env });
+  expect(said).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
+  expect(said.stderr).toContain('trust_invalid');
+});
+
 describe('a newer bundle that takes back a revocation', () => {
   const env = { TALLY_HOME: at('taken-back') };
   const taken = /revocation of the key did:key:\S+ of did:svc:acme, at 2026-01-01T00:00:00Z, was taken back/;
