@@ -13,5 +13,5 @@ export { asUsage, EXIT, type Exit, paint, print, printJson, remark, UsageError }
 export { printable } from './printable.ts';
 export { leavesText, ProgressLine } from './progress-line.ts';
 export { checkedReceipt } from './receipt-out.ts';
-export { headerOption, serviceAt, serviceUrl, urlOption } from './service.ts';
+export { headerOption, serviceAt, urlOption } from './service.ts';
 export { readWitnessPolicy } from './witness-policy.ts';

@@ -85,6 +85,12 @@ describe('tally log monitor', () => {
     expect(readFileSync(at('grows'), 'utf8')).toBe(pages.get('/checkpoint'));
   });
 
+  test('asks the service that TALLY_URL names, where --url is not given', async () => {
+    await show('a');
+    const args = ['log', 'monitor', '--vkey', vkey(), '--state', at('of-the-environment'), '--once'];
+    expect(await tally(args, { env: { TALLY_URL: url } })).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test.each<[string, string[], RegExp]>([
     ['fork', ['a', 'x', 'c'], /FORK: .*contradict each other/],
     ['rollback', ['a'], /ROLLBACK: .*fewer leaves/],

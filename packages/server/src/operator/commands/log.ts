@@ -4,8 +4,8 @@ import {
   Option,
   operatorCommand,
   serviceRpcOption,
-  serviceUrl,
   UsageError,
+  urlOption,
 } from '@tallystick/cli/toolkit';
 import { parseVerifierKey, TallyError, type VerifierKey } from '@tallystick/core';
 import type { MonitorOptions } from '../monitor.ts';
@@ -46,7 +46,7 @@ export function logCommands(log: Command, finish: (exit: Exit) => void): void {
     .description(
       'Checks a log’s checkpoint and tiles repeatedly, and exits with 1 if the log has forked or rolled back. The state file keeps the newest checkpoint seen.',
     )
-    .requiredOption('--url <url>', 'the log: the URL of its service', serviceUrl)
+    .addOption(urlOption())
     .requiredOption('--vkey <vkey>', 'the log’s verifier key (tally anchor status)', key)
     .requiredOption('--state <file>', 'file with the newest checkpoint seen')
     .option('--every <seconds>', 'how often to check', seconds, 60)
