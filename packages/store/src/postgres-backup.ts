@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { TallyError } from '@tallystick/core';
 import { type Kysely, sql } from 'kysely';
@@ -78,7 +78,6 @@ function assertArchives({ mode, target, level, failing, may_replicate, role }: A
 /** Copies the whole server, with the WAL that makes the copy consistent. The copy gets its name once it is on disk. */
 async function writeBaseBackup(url: string, path: string): Promise<void> {
   const partial = `${path}.partial`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await rm(partial, { recursive: true, force: true });
   const secrets = await mkdtemp(join(tmpdir(), 'tally-backup-'));
   try {

@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
@@ -176,7 +176,6 @@ function translated<T>(task: () => T): T {
  */
 async function writeBackup(file: string, path: string): Promise<void> {
   const partial = `${path}.partial`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await rm(partial, { force: true });
   await makePrivate(partial);
   const source = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });

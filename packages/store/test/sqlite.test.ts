@@ -314,6 +314,7 @@ describe('SQLite', () => {
 
   it('backs up a consistent prefix while it is written, replacing an older copy', async () => {
     const store = await openSqliteStore(newFile());
+    mkdirSync(join(folder, 'copies'));
     const target = join(folder, 'copies', 'backup.db');
     const ids = Array.from({ length: 8_000 }, (_, i) => `r${i}`);
     const put = async (some: string[]): Promise<void> => {

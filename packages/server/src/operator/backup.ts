@@ -29,7 +29,7 @@ export async function backup(
     );
 }
 
-/** Refuses a backup without a database, over what exists and is not to be replaced, or over the database itself. */
+/** Refuses a backup without a database, into a folder that does not exist, over what is not to be replaced, or over the database itself. */
 function assertTarget(config: Config, file: string, force: boolean): void {
   const { database } = config;
   requireDatabase(config);
@@ -38,6 +38,8 @@ function assertTarget(config: Config, file: string, force: boolean): void {
     if ([live, `${live}-wal`, `${live}-shm`].includes(real(file)))
       throw new UsageError(`${file} is the database in use; choose another file.`);
   }
+  // A folder that is missing was misspelt, or is on a disk that is not mounted: a copy there would be lost with this disk.
+  if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} to write in.`);
   if (!existsSync(file)) return;
   // PostgreSQL's copy is a folder: a folder of copies, or the data of a server, would be deleted with all that is in it.
   if (database.kind === 'postgres' && !existsSync(join(file, 'backup_label')))

@@ -151,6 +151,19 @@ describe('on the data of a running service', () => {
   });
 });
 
+test.each([
+  ['SQLite', { TALLY_DATA_DIR: at('some-data') }],
+  ['PostgreSQL', { TALLY_DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }],
+])('a backup of %s makes no folder that is missing', async (_, env) => {
+  mkdirSync(at('some-data'), { recursive: true });
+  writeFileSync(at('some-data/tally.db'), '');
+  expect(await tally(['backup', at('not/mounted/copy')], { env })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`There is no folder ${at('not/mounted')} to write in.`),
+  });
+  expect(existsSync(at('not'))).toBe(false);
+});
+
 test('a backup of PostgreSQL replaces a folder only if that is a base backup', async () => {
   const env = { TALLY_DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' };
   mkdirSync(at('copies/monday'), { recursive: true });
