@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -79,6 +79,9 @@ const scripted = (script: string): string => {
   writeFileSync(path, script);
   return path;
 };
+
+/** The line of a client that calls a tool. */
+const toolCall = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } })}\n`;
 
 describe('the reference servers behind the proxy', () => {
   it('lose none of 10,000 calls', { timeout: 600_000 }, async () => {
@@ -401,27 +404,42 @@ describe('tally mcp wrap', () => {
     );
     expect(said.stderr).toContain('from the server, passed, undefined\n');
     expect(said).toMatchObject({ code: 7, signal: null });
-    expect(await judge(file)).toMatchObject({ valid: true, state: 'closed', count: 2 });
+  });
+
+  it('leaves no file where no tool is called, so the next start is the first in its file', async () => {
+    const probe = scripted(`process.stdin.resume();`);
+    const wrapped = ['--session', file, '--format', 'acta'];
+    const said = await run([TALLY, 'mcp', 'wrap', ...wrapped, '--', process.execPath, probe], '', env);
+    expect(said).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('No tool was called, so there is no session.'),
+    });
+    expect(readdirSync(folder).filter((name) => name.startsWith('s.'))).toEqual([]);
+    const { client } = await connect(wrapped, [referenceServer('memory')]);
+    await call(client, 'read_graph');
+    await client.close();
+    expect(await judge(file)).toMatchObject({ valid: true, state: 'closed', count: 3 });
   });
 
   it('passes signals, and closes the session when the server has ended by one', async () => {
-    const server = scripted(`process.stdout.write('{}\\n'); setInterval(() => {}, 1000);`);
+    const server = scripted(`
+      process.stdin.once('data', () => process.stdout.write('{}\\n'));
+      setInterval(() => {}, 1000);`);
     const said = await run(
       [TALLY, 'mcp', 'wrap', '--session', file, '--', process.execPath, server],
-      null,
+      toolCall,
       env,
       (kill) => kill('SIGTERM'),
     );
     expect(said).toMatchObject({ code: null, signal: 'SIGTERM' });
-    expect(await judge(file)).toMatchObject({ state: 'closed' });
+    expect(await judge(file)).toMatchObject({ state: 'closed', count: 3 });
   });
 
   it('records a call as unknown whose server dies', async () => {
     const server = scripted(`process.stdin.once('data', () => process.exit(3));`);
-    const input = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x' } })}\n`;
     const said = await run(
       [TALLY, 'mcp', 'wrap', '--session', file, '--', process.execPath, server],
-      input,
+      toolCall,
       env,
     );
     expect(said.code).toBe(3);

@@ -1,4 +1,12 @@
-import { fdatasyncSync, fstatSync, ftruncateSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import {
   canonicalBytes,
   isObject,
@@ -54,22 +62,29 @@ export function withActa(
   };
 }
 
-/** A chain of Acta receipts, a line each. It is gone on with where it ended. */
+/** A chain of Acta receipts, a line each. It is gone on with where it ended. A new one is made with its first receipt. */
 class ActaFile {
-  readonly #file: number;
+  readonly #path: string;
   readonly #signer: Signer;
-  #newest: JsonObject | null;
+  #file: number | null;
+  #newest: JsonObject | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(path: string, signer: Signer) {
-    this.#file = openSync(path, 'a+', 0o600);
+    this.#path = path;
     this.#signer = signer;
-    const text = readFileSync(this.#file);
+    this.#file = existsSync(path) ? this.#open() : null;
+  }
+
+  #open(): number {
+    const file = openSync(this.#path, 'a+', 0o600);
+    const text = readFileSync(file);
     // A line that was cut before its end is no receipt.
     const end = text.lastIndexOf(0x0a) + 1;
-    if (end < fstatSync(this.#file).size) ftruncateSync(this.#file, end);
+    if (end < fstatSync(file).size) ftruncateSync(file, end);
     const newest = text.subarray(0, end).toString().trimEnd().split('\n').at(-1) ?? '';
     this.#newest = newest === '' ? null : (parseJson(utf8(newest)) as JsonObject);
+    return file;
   }
 
   add(decision: Parameters<typeof signActa>[0]): Promise<void> {
@@ -80,14 +95,16 @@ class ActaFile {
 
   async #addAfter(last: Promise<unknown>, decision: Parameters<typeof signActa>[0]): Promise<void> {
     await last;
+    this.#file ??= this.#open();
+    const file = this.#file;
     const receipt = await signActa(decision, this.#newest, { signer: this.#signer, now: Date.now() });
-    const { size } = fstatSync(this.#file);
+    const { size } = fstatSync(file);
     try {
-      writeFileSync(this.#file, `${receipt}\n`);
-      fdatasyncSync(this.#file);
+      writeFileSync(file, `${receipt}\n`);
+      fdatasyncSync(file);
     } catch (error) {
       // The next receipt could not be read after a part of this one, and continues the one before.
-      ftruncateSync(this.#file, size);
+      ftruncateSync(file, size);
       throw error;
     }
     this.#newest = parseJson(utf8(receipt)) as JsonObject;

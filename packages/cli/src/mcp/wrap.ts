@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { canonicalBytes, type Signer, sha256Hex, type ToolServer, utf8 } from '@tallystick/core';
 import { createClient, createSigner } from '@tallystick/sdk';
@@ -75,8 +76,9 @@ export async function wrap(command: readonly string[], options: WrapOptions): Pr
     return { code: 0, signal: null };
   } finally {
     // Clients tell it to end two seconds after they have closed its input.
-    await beforeTheEnd(() => session.close());
-    remark(`The session is in ${session.path}.`);
+    const isWritten = existsSync(session.path);
+    await beforeTheEnd<unknown>(() => (isWritten ? session.close() : session.release()));
+    remark(isWritten ? `The session is in ${session.path}.` : 'No tool was called, so there is no session.');
   }
 }
 
@@ -94,7 +96,8 @@ async function openSession(options: WrapOptions): Promise<SessionFile> {
     url === undefined ? { key: await signerOf(options) } : { client: createClient({ baseUrl: url, apiKey }) };
   try {
     const anchor = anchorAt === undefined ? undefined : await anchoringAt(anchorAt, apiKey, remark);
-    return await openSessionFile(session ?? null, { ...issuer, anchor });
+    // Clients that start a server twice would else leave a file of the first start, and the calls in a second one.
+    return await openSessionFile(session ?? null, { ...issuer, anchor, late: url === undefined });
   } catch (error) {
     throw asUsage(error);
   }

@@ -3,6 +3,7 @@ import {
   appendFileSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -68,6 +69,30 @@ describe('a session’s file', () => {
     expect([statSync(path).mode & 0o777, statSync(`${path}.salt`).mode & 0o777]).toEqual([0o600, 0o600]);
     expect([existsSync(`${path}.lock`), textOf('.journal')]).toEqual([false, '']);
     await expect(session.record(call('d'))).rejects.toMatchObject({ code: 'session_closed' });
+  });
+
+  it('is made with the first call where it is to be late', async () => {
+    const unused = await openSessionFile(path, { key, late: true });
+    await expect(openSessionFile(path, { key, late: true })).rejects.toMatchObject({
+      code: 'session_in_use',
+    });
+    await unused.release();
+    expect(readdirSync(folder)).toEqual([]);
+    const session = await openSessionFile(path, { key, late: true });
+    await session.begin(call('a'));
+    expect(textOf('.journal')).toContain('"path":"a"');
+    await session.release();
+    expect((await openSessionFile(path, { key, late: true })).remarks).toHaveLength(1);
+    expect(outcomes(await judge())).toEqual(['session', 'unknown']);
+  });
+
+  it('is not written over what came into it before a late one’s first call', async () => {
+    const late = await openSessionFile(path, { key, late: true });
+    const other = await openSessionFile(join(folder, 'other.jsonl'), { key });
+    await other.close();
+    writeFileSync(path, readFileSync(other.path));
+    await expect(late.record(call('a'))).rejects.toMatchObject({ code: 'session_in_use' });
+    expect(textOf('')).toBe(readFileSync(other.path, 'utf8'));
   });
 
   it('goes on with an open session', async () => {

@@ -57,6 +57,8 @@ export interface SessionFileOptions extends Omit<OpenSessionOptions, 'keep' | 'c
   readonly only?: 'new' | 'open' | undefined;
   /** Has the newest receipt anchored at an interval, and the closing. */
   readonly anchor?: SessionAnchoring | undefined;
+  /** Makes the file of a new session with its first call: one that is released without a call leaves no file. */
+  readonly late?: boolean | undefined;
 }
 
 /** A session that is kept in a file. A method that returns a receipt has flushed it to the disk. */
@@ -79,7 +81,7 @@ export interface SessionFile extends Session {
  */
 export async function openSessionFile(
   path: string | null,
-  { waitMs = 0, only, parent, anchor, ...issuer }: SessionFileOptions = {},
+  { waitMs = 0, only, parent, anchor, late = false, ...issuer }: SessionFileOptions = {},
 ): Promise<SessionFile> {
   const isOwn = issuer.key === undefined && issuer.client === undefined;
   const { sign, publicKey, signed } = await sessionSigner(
@@ -109,15 +111,10 @@ export async function openSessionFile(
       const beginning = { id, ...(continues && { continues }), ...(parent && { parent }) };
       const recording = { sign, salt, random: randomBytes };
       const { recorder, receipt } = await SessionRecorder.open(recording, beginning);
-      rmSync(`${file}.salt`, { force: true });
-      writeNew(
-        `${file}.salt`,
-        `${canonicalize({ salt: toBase64url(salt), session_id: id, type: SALT_TYPE })}\n`,
-      );
-      const store = new FileStore(file, []);
-      store.add(receipt, { seq: 0, ends: null });
-      await store.flush();
-      syncFolderOf(file);
+      const saltText = `${canonicalize({ salt: toBase64url(salt), session_id: id, type: SALT_TYPE })}\n`;
+      const make = (): FileStore => newStore(file, saltText, receipt);
+      const store = late ? lateStore(make) : make();
+      if (!late) await store.flush();
       const kept = { recorder, options: recording, signed, store };
       return new SessionInFile(kept, { file, remarks, unlock, anchor });
     } catch (error) {
@@ -159,11 +156,11 @@ interface Opened {
 class SessionInFile extends KeptSession implements SessionFile {
   readonly path: string;
   readonly remarks: readonly string[];
-  readonly #store: FileStore;
+  readonly #store: Store;
   readonly #anchoring: Anchoring | null;
   #unlock: (() => void) | null;
 
-  constructor(kept: Kept & { readonly store: FileStore }, { file, remarks, unlock, anchor }: Opened) {
+  constructor(kept: Kept & { readonly store: Store }, { file, remarks, unlock, anchor }: Opened) {
     super(kept);
     this.path = file;
     this.remarks = remarks;
@@ -305,6 +302,39 @@ class FileStore implements ReceiptStore {
       throw new TallyError('session_in_use', `Something else has written into ${this.#path}.`);
     }
   }
+}
+
+type Store = Pick<FileStore, 'begin' | 'add' | 'flush' | 'anchor' | 'close'>;
+
+/** Makes the file of a session, with the opening, and that of its salt. `flush` makes both durable. @throws session_in_use */
+function newStore(file: string, salt: string, opening: string): FileStore {
+  // This also cuts off what an attempt without room for a whole receipt has left.
+  if (readFile(file, []) !== null)
+    throw new TallyError('session_in_use', `Something else has written into ${file}.`);
+  rmSync(`${file}.salt`, { force: true });
+  writeNew(`${file}.salt`, salt);
+  const store = new FileStore(file, []);
+  try {
+    store.add(opening, { seq: 0, ends: null });
+    syncFolderOf(file);
+    return store;
+  } catch (error) {
+    void store.close();
+    throw error;
+  }
+}
+
+/** A store that is made with the first call or receipt that it is to keep. */
+function lateStore(make: () => FileStore): Store {
+  let made: FileStore | null = null;
+  const store = (): FileStore => (made ??= make());
+  return {
+    begin: (...call) => store().begin(...call),
+    add: (...receipt) => store().add(...receipt),
+    flush: () => store().flush(),
+    anchor: (anchors) => store().anchor(anchors),
+    close: async () => made?.close(),
+  };
 }
 
 interface Found {
