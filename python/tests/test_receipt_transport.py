@@ -9,7 +9,7 @@ import struct
 import threading
 import zlib
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -558,6 +558,28 @@ def test_the_limits_are_those_of_the_inner_client(library: Any, http_front: _Fro
             if inner is not None:
                 with pytest.raises(library.PoolTimeout):
                     client.post(http_front.url, content=b"{}")
+
+
+@pytest.mark.parametrize("on_call", [None, print], ids=["alone", "on_call"])
+def test_the_client_in_client_options_opens_120_connections(
+    on_call: Any, http_front: _Front
+) -> None:
+    timeout = httpx2.Timeout(10, pool=0.1)
+    url = f"{http_front.url}/v1/compute/chat/completions"
+    request: Any = {"url": url, "content": b"{}", "timeout": timeout}
+    with Client(http_front.url) as client, ExitStack() as open_:
+        http_client = open_.enter_context(client.client_options(on_call=on_call)["http_client"])
+        for _ in range(120):
+            open_.enter_context(http_client.stream("POST", **request))
+
+    async def ask() -> None:
+        async with AsyncClient(http_front.url) as client, AsyncExitStack() as open_:
+            options = client.client_options(on_call=on_call)
+            http_client = await open_.enter_async_context(options["http_client"])
+            for _ in range(120):
+                await open_.enter_async_context(http_client.stream("POST", **request))
+
+    asyncio.run(ask())
 
 
 @LIBRARIES

@@ -49,3 +49,8 @@ def newest_library() -> Any:
     """``httpx2`` if it is installed, else ``httpx``."""
     installed = importlib.util.find_spec("httpx2") is not None
     return importlib.import_module("httpx2") if installed else httpx
+
+
+def limits_of_model_clients(library: Any) -> Any:
+    """How many connections the clients of OpenAI and Anthropic open, by ``Limits`` of a library."""
+    return library.Limits(max_connections=1_000, max_keepalive_connections=100)

@@ -30,6 +30,7 @@ from .http_bases import (
     BaseTransport,
     SyncByteStream,
     library_of,
+    limits_of_model_clients,
 )
 
 
@@ -323,9 +324,8 @@ def _sender(library: Any, prefix: str) -> Any:
     # Only a client reads proxies from the environment. Without any, a transport does: a client
     # within another one logs each request a second time.
     kind = "Client" if getproxies() else "HTTPTransport"
-    # A client does not tell its transport of its limits. These are those of both makers.
-    limits = library.Limits(max_connections=1_000, max_keepalive_connections=100)
-    return getattr(library, prefix + kind)(limits=limits)
+    # A client does not tell its transport of its limits.
+    return getattr(library, prefix + kind)(limits=limits_of_model_clients(library))
 
 
 def _as_it_is(request: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ...sessions.session import Session
 from ...trust_store import MemoryTrustStore, TrustStore
 from ..agent_auth import AgentAuth, CallerAuth
 from ..calls import anchors
-from ..http_bases import newest_library
+from ..http_bases import limits_of_model_clients, newest_library
 from ..params import IssueParams, ModelClientOptions
 from ..receipt_transport import OnCall, ReceiptTransport
 from ..retry import RetryPolicy
@@ -141,11 +141,16 @@ class Client(
             if is_observed
             else None
         )
-        auth = CallerAuth(self._service, self._agent)
+        library = newest_library()
+        http_client = library.Client(
+            auth=CallerAuth(self._service, self._agent),
+            transport=transport,
+            limits=limits_of_model_clients(library),
+        )
         return {
             "base_url": self._service.compute_url,
             "api_key": self._service.api_key or "unused",
-            "http_client": newest_library().Client(auth=auth, transport=transport),
+            "http_client": http_client,
         }
 
     def issue(
