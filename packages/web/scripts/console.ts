@@ -18,6 +18,7 @@ export interface BuiltApp {
 export async function buildConsole(icon: string, words: object): Promise<BuiltApp> {
   const assets = await bundleAssets({ console: 'console/main.tsx', style: 'console/styles/main.css' }, [
     wordsInScript(words),
+    plotsInEnglish,
   ]);
   assets.set(...(await licenses()));
   const first = await bundleFirst();
@@ -45,6 +46,19 @@ const wordsInScript = (words: object): Plugin => ({
     }));
   },
 });
+
+/**
+ * uPlot asks for the language of the browser when it is loaded, and throws where Intl does not know it, such as `en-US@posix` of a
+ * browser in the C locale. The console is in English.
+ */
+const plotsInEnglish: Plugin = {
+  name: 'plots-in-english',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]uPlot\.esm\.js$/ }, async ({ path }) => ({
+      contents: await changed(path, "domEnv ? nav.language : 'en-US'", "'en'"),
+    }));
+  },
+};
 
 /** Libraries and type faces in the pages, whose licences ask to be kept with them. */
 const OF_OTHERS = [

@@ -9,11 +9,20 @@ import {
 } from 'playwright-core';
 
 /** Launches a browser with its own rules in force: the flags of the packaged one would disable some of them. @param features added */
-export async function launch(...features: readonly string[]): Promise<Browser> {
+export function launch(...features: readonly string[]): Promise<Browser> {
+  return launchIn({}, features);
+}
+
+/** As `launch`, with variables in its environment. */
+export async function launchIn(
+  env: Readonly<Record<string, string>>,
+  features: readonly string[] = [],
+): Promise<Browser> {
   return chromium.launch({
     executablePath: await sparticuz.executablePath(),
     args: ['--no-sandbox', '--disable-gpu', `--enable-features=${features.join(',')}`],
     headless: true,
+    env: { ...process.env, ...env },
   });
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MODEL, type Routed, startRouted } from '../../server/test/compute.ts';
 import { apiKey, runningClock } from '../../server/test/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../server/test/tcp-proxy.ts';
-import { launch, type Opened, openAt } from './browser.ts';
+import { launch, launchIn, type Opened, openAt } from './browser.ts';
 
 /** The page of calls in front of the real service. */
 
@@ -43,6 +43,21 @@ async function openSignedIn(path: string): Promise<Opened> {
   await opened.page.goto(`http://127.0.0.1:${proxy.port}${path}`);
   return opened;
 }
+
+test('the plot is drawn where the browser’s language is one that Intl refuses, as in the C locale', async () => {
+  const inC = await launchIn({ LC_ALL: 'C' });
+  const page = await inC.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  const key = headers['authorization']?.replace('Bearer ', '') ?? '';
+  await page.addInitScript((held) => sessionStorage.setItem('tallystick-session', held), key);
+  await page.goto(`http://127.0.0.1:${proxy.port}/activity`);
+  expect(await page.evaluate(() => navigator.language)).toBe('en-US@posix');
+  await page.waitForSelector('.overview figcaption');
+  await expect.poll(async () => (await page.locator('.u-wrap').count()) + errors.length).toBe(1);
+  expect(errors).toEqual([]);
+  await inC.close();
+});
 
 const rowsOf = (page: Page): Promise<string[]> =>
   page.locator('a.row').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
