@@ -95,7 +95,8 @@ export function copyButton(text: string, what: string): Node {
   return made;
 }
 
-/** Announces a text to screen readers. */
-export function announce(text: string): void {
-  setContents(byId('announcement'), text);
+/** Announces a text to screen readers: a failure at once, all else after what they are saying. */
+export function announce(text: string, state: State = 'pass'): void {
+  setContents(byId('announcement'), state === 'fail' ? '' : text);
+  setContents(byId('alert'), state === 'fail' ? text : '');
 }

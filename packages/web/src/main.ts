@@ -23,10 +23,12 @@ globalThis.tallystickPage = {
 
 /** Called after the contents of a box have changed: whole if `pasted`. */
 function edited(pasted: boolean): unknown {
+  const judges = pasted && isReady();
+  if (!judges) hideOutcome();
   const policy = beside.policy.bytes();
   // Shown at once, though there may be nothing to judge yet.
   if (policy !== null) later().readPolicy(policy);
-  return pasted && isReady() ? verifyNow() : hideOutcome();
+  return judges ? verifyNow() : undefined;
 }
 
 const receipt = createInput('receipt', edited);

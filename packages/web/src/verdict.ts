@@ -31,6 +31,7 @@ export function hideOutcome(): void {
   const result = byId('result');
   result.hidden = true;
   setContents(result);
+  announce('');
 }
 
 /** Draws the result, announces it to screen readers, and scrolls to it. */
@@ -45,6 +46,7 @@ interface Drawn {
   readonly parts: readonly Node[];
   /** The result in words. */
   readonly summary: string;
+  readonly state: State;
 }
 
 /** Draws the result. */
@@ -54,6 +56,7 @@ export function drawn(outcome: Outcome, question: Question): Drawn {
   return {
     parts: [...partsOf(outcome, question)],
     summary: `${titleOf(outcome)}. ${messageOf(outcome, question)} ${tallyOf(checks)}.`,
+    state: stateOfVerdict(outcome),
   };
 }
 
@@ -64,11 +67,11 @@ export function showFault(fault: Fault, input: string): void {
   show(drawnFault(fault, input));
 }
 
-function show({ parts, summary }: Drawn): HTMLElement {
+function show({ parts, summary, state }: Drawn): HTMLElement {
   const result = byId('result');
   setContents(result, ...parts);
   result.hidden = false;
-  announce(summary);
+  announce(summary, state);
   return result;
 }
 
@@ -77,7 +80,7 @@ function drawnFault({ code, message, field: at }: Fault, input: string): Drawn {
   const where = at === undefined ? message : `${at}: ${message}`;
   const advice = lookUp(prose.advice, code) ?? '';
   const part = fromTemplate('t-unreadable', { icon: icon('fail'), title, message: where, code, advice });
-  return { parts: [part], summary: `${title}. ${where} ${advice}` };
+  return { parts: [part], summary: `${title}. ${where} ${advice}`, state: 'fail' };
 }
 
 export function stateOfVerdict({ verdict }: Evaluated): State {

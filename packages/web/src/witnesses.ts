@@ -22,7 +22,7 @@ export function readPolicy(bytes: Uint8Array): WitnessPolicy | PolicyFault {
   } catch (error) {
     if (!(error instanceof PolicyFault)) throw error;
     note.append(element('p', 'refusal', error.message));
-    announce(error.message);
+    announce(error.message, 'fail');
     return error;
   }
 }

@@ -118,6 +118,42 @@ test('a receipt is verified with the keyboard alone, and the verdict is announce
   await context.close();
 });
 
+/** What the live regions of the page say, as assistive technology is told, by how urgently they say it. */
+async function spoken(page: Page): Promise<Record<string, string>> {
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send('Accessibility.getFullAXTree');
+  const textOf = (id: string): string => {
+    const node = nodes.find(({ nodeId }) => nodeId === id);
+    if (node?.role?.value === 'StaticText') return String(node.name?.value);
+    return (node?.childIds ?? []).map(textOf).join('');
+  };
+  const said: Record<string, string> = { assertive: '', polite: '' };
+  for (const { nodeId, role, properties = [] } of nodes) {
+    const live = properties.find(({ name }) => name === 'live')?.value.value;
+    if (role?.value === 'alert' || role?.value === 'status') said[live] += textOf(nodeId);
+  }
+  return said;
+}
+
+test('what fails is an alert, and what holds is said when there is time for it', async () => {
+  const { page, context } = await open(browser, builtPage('verify').href);
+  expect(await spoken(page)).toEqual({ assertive: '', polite: '' });
+  await states['not valid']?.(page);
+  expect(await spoken(page)).toEqual({
+    assertive: expect.stringMatching(/^Not valid: changed or forged\. /),
+    polite: '',
+  });
+  await states['intact, not trusted']?.(page);
+  expect(await spoken(page)).toEqual({ assertive: '', polite: expect.stringMatching(/^Intact, but not /) });
+  await page.fill('#receipt', 'something else');
+  expect(await spoken(page)).toEqual({ assertive: '', polite: '' });
+  await states['a bundle refused']?.(page);
+  expect(await spoken(page)).toEqual({ assertive: expect.stringContaining('trust_invalid'), polite: '' });
+  await states['not readable']?.(page);
+  expect((await spoken(page))['assertive']).toContain('The receipt can’t be read');
+  await context.close();
+});
+
 test('nothing moves for who asked for less motion', async () => {
   const { page, context } = await open(browser, builtPage('verify').href, { reducedMotion: 'reduce' });
   await verifyText(page, documentOf('metering.json'));

@@ -274,7 +274,7 @@ describe('the signatures', () => {
       expect(await page.isVisible(`#${id}`), id).toBe(false);
     }
     expect(await page.isVisible('#semantic-kinds .drawing')).toBe(true);
-    expect(await page.textContent('#announcement')).toMatch(/^Some documents are not valid\. 1 of 4/);
+    expect(await page.textContent('#alert')).toMatch(/^Some documents are not valid\. 1 of 4/);
   });
 
   const changed = () => good.temporal?.body.replace('"newest"', '"newesT"') ?? '';

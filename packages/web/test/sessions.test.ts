@@ -129,7 +129,7 @@ describe('a session that is dropped', () => {
     await drop({ 'session.jsonl': vector('edited').file });
     await shownOf(1);
     expect(await page.textContent('#result .checks .detail')).toContain('(line 4, number 3)');
-    expect(await page.textContent('#announcement')).toMatch(/^session\.jsonl: Not valid: 1 fault\. /);
+    expect(await page.textContent('#alert')).toMatch(/^session\.jsonl: Not valid: 1 fault\. /);
   });
 
   test('says of an open one that its end may be missing, and what an own key is worth', async () => {

@@ -520,7 +520,7 @@ describe('what is put in', () => {
     await verifyText(page, text);
     expect(await page.evaluate(readShown)).toEqual({ code, title: 'The receipt can’t be read' });
     expect(await page.textContent('#result [data-slot=advice]')).toMatch(/\w{3}/);
-    expect(await page.textContent('#announcement')).toContain('The receipt can’t be read');
+    expect(await page.textContent('#alert')).toContain('The receipt can’t be read');
     await context.close();
   });
 

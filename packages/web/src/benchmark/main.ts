@@ -42,7 +42,7 @@ async function show(): Promise<void> {
     for (const part of main.querySelectorAll('[data-part]')) setContents(part);
     reveal('[data-needs-any], [data-needs-summary], [data-needs-material]', false);
     setContents(byId('signature'), element('p', 'refusal', prose.text.broken));
-    announce(prose.text.broken);
+    announce(prose.text.broken, 'fail');
     throw error;
   } finally {
     main.setAttribute('aria-busy', 'false');

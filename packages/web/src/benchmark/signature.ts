@@ -26,7 +26,7 @@ export function showSignatures(readings: readonly Reading[], trust: TrustInUse, 
   const box = card.querySelector<HTMLElement>('.verdict');
   if (box) box.dataset.state = state;
   setContents(byId('signature'), card);
-  announce(`${title}. ${text}`);
+  announce(`${title}. ${text}`, state);
 }
 
 const signersOf = (readings: readonly Reading[]): string =>

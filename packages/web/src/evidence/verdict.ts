@@ -51,5 +51,5 @@ export function showCard(state: State, title: string, message: string, more: Nod
   const heading = slotOf(card, 'title');
   setContents(byId('result'), card);
   heading.focus();
-  announce(`${title}. ${message}`);
+  announce(`${title}. ${message}`, state);
 }

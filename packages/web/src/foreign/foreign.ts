@@ -47,7 +47,8 @@ function show(verdict: ForeignVerification, asOf: number | null): void {
   const result = byId('result');
   setContents(result, cardOf(verdict, asOf), proofOf(verdict), checksOf(verdict.checks));
   result.hidden = false;
-  announce(`${titleOf(verdict)}. ${messageOf(verdict)} ${tallyOf(verdict.checks)}.`);
+  const summary = `${titleOf(verdict)}. ${messageOf(verdict)} ${tallyOf(verdict.checks)}.`;
+  announce(summary, verdict.valid ? 'pass' : 'fail');
   result.querySelector('h2')?.focus({ preventScroll: true });
   const { top } = result.getBoundingClientRect();
   if (top < 0 || top > innerHeight / 2) result.scrollIntoView();

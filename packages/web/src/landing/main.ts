@@ -38,7 +38,7 @@ async function mint(): Promise<void> {
 
 function refuse(message: string): void {
   setContents(byId('mint-error'), fromTemplate('t-refusal', { title: prose.text.refused, message }));
-  announce(`${prose.text.refused} ${message}`);
+  announce(`${prose.text.refused} ${message}`, 'fail');
 }
 
 async function showMinted(receipt: JsonValue): Promise<void> {

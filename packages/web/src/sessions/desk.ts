@@ -81,7 +81,8 @@ export function createSessionDesk(): SessionDesk {
       }
       if (!isWanted()) return;
       showSessions(judged, asOf ? now : null);
-      announce(judged.map(summaryOf).join(' '));
+      const holds = judged.every(({ verdict }) => verdict.valid);
+      announce(judged.map(summaryOf).join(' '), holds ? 'pass' : 'fail');
     },
     clear() {
       sessions.length = 0;
