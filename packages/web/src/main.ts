@@ -65,15 +65,15 @@ async function verifyNow(): Promise<void> {
   const inputs: Record<Beside, Uint8Array | null> = Object.fromEntries(bytes);
   try {
     const trust = await trustAt(times.now);
+    if (run !== runs) return;
+    showTrust(trust, refresh);
     if (sessions !== null) {
-      showTrust(trust, refresh);
       await sessions.judge({ ...times, trust: trust.issuers }, () => run === runs);
       return;
     }
     const question = { ...times, ...inputs, receipt: pasted, trust };
     const outcome = await evaluate(question);
     if (run !== runs) return;
-    showTrust(trust, refresh);
     if (pasted !== null && (outcome.fault !== null || outcome.verdict.family === null)) {
       const basis = { ...times, trust: trust.issuers, entry: inputs.evidence, isWanted: () => run === runs };
       const found = await later().judgeForeign(pasted, basis);
@@ -101,8 +101,11 @@ function readTimes(): { now: number; asOf: boolean } | null {
 /** Draws the trust in use, and the verdict if there is one, again after the trust or the time has changed. */
 async function refresh(): Promise<void> {
   if (isReady()) return verifyNow();
+  const run = ++runs;
   const times = readTimes();
-  if (times !== null) showTrust(await trustAt(times.now), refresh);
+  if (times === null) return;
+  const trust = await trustAt(times.now);
+  if (run === runs) showTrust(trust, refresh);
 }
 
 async function addTrust(bytes: Uint8Array): Promise<void> {

@@ -59,6 +59,7 @@ let unstored: string | null = null;
  * it; without one, it is used as it is.
  */
 export async function trustAt(now: number, served: SiteTrust | null = siteTrust()): Promise<TrustInUse> {
+  const before = stored();
   const held = recall();
   const refusals: RejectedBundle[] = [];
   const tried = async (from: RejectedBundle['from'], bundle: unknown, pin: TrustPin | undefined) => {
@@ -71,6 +72,7 @@ export async function trustAt(now: number, served: SiteTrust | null = siteTrust(
     }
   };
   const fromSite = served && (await tried('site', served.bundle, held?.pin));
+  if (stored() !== before) return trustAt(now, served);
   if (served && fromSite) {
     const remembered = held && fromSite.pin.version > held.pin.version ? store(fromSite) : held;
     return { ...fromSite, site: served.site, remembered, refusals };
@@ -92,7 +94,11 @@ async function check(document: unknown, now: number, pin: TrustPin | undefined) 
  * @throws json_*, trust_*; then what is remembered stays as it was
  */
 export async function remember(bytes: Uint8Array, now: number): Promise<void> {
-  store(await check(bundleIn(parseJson(bytes)), now, recall()?.pin));
+  const before = stored();
+  const checked = await check(bundleIn(parseJson(bytes)), now, recall()?.pin);
+  // What was remembered or forgotten meanwhile decides: against an older pin, an older bundle could pass.
+  if (stored() !== before) return remember(bytes, now);
+  store(checked);
 }
 
 /** Forgets the remembered bundle, so that any bundle of any root may be used next. */
@@ -119,13 +125,17 @@ export function store({ pin, bundle }: PinnedTrust): RememberedTrust {
   return remembered;
 }
 
-function recall(): RememberedTrust | null {
-  let text = unstored;
+function stored(): string | null {
   try {
-    text = localStorage.getItem(STORED_AS) ?? text;
+    return localStorage.getItem(STORED_AS) ?? unstored;
   } catch {
     // As in `store`.
+    return unstored;
   }
+}
+
+function recall(): RememberedTrust | null {
+  const text = stored();
   return text === null ? null : read(text);
 }
 

@@ -504,6 +504,37 @@ describe('what can’t be relied on', () => {
   });
 });
 
+test('of two bundles that are added at once the newer one stays, whichever is checked first', async () => {
+  const { page, context } = await open(browser, saved);
+  // The check of the older one ends after that of the newer one.
+  await page.evaluate(() => {
+    const { subtle } = crypto;
+    const verify = subtle.verify.bind(subtle);
+    const newer = Promise.withResolvers<void>();
+    subtle.verify = async (...given: Parameters<typeof verify>) => {
+      const text = new TextDecoder().decode(given[3]);
+      const holds = await verify(...given);
+      if (text.includes('"version":2')) await newer.promise;
+      if (text.includes('"version":3')) setTimeout(newer.resolve);
+      return holds;
+    };
+  });
+  const [older, newer] = await Promise.all([2, 3].map((version) => bundleOf(stores.known, version)));
+  await page.evaluate(
+    (bundles) => {
+      const box = document.querySelector<HTMLTextAreaElement>('#trust');
+      for (const bundle of bundles) {
+        if (box) box.value = bundle;
+        document.getElementById('trust-add')?.click();
+      }
+    },
+    [older ?? '', newer ?? ''],
+  );
+  await page.waitForSelector('#trust-error >> text=trust_rollback');
+  expect(await page.textContent('#trust-state [data-slot=version]')).toContain('Version 3');
+  await context.close();
+});
+
 describe('what is put in', () => {
   const [minimal] = readVectors('envelope.json');
   const receipt = JSON.stringify(minimal?.document);
