@@ -155,3 +155,16 @@ test('the reference has nothing for axe that is ours', async () => {
   await expectNothingForAxe(page, { exclude: ['.scalar-app'] });
   await context.close();
 });
+
+test('the button of the reference that copies an example shows that it has the focus', async () => {
+  const address = `${routed.url}/docs#tag/receipts/POST/v1/receipt/free`;
+  const { page, context } = await openAt(browser, address, lookOf(1440, 'light'));
+  const button = page.locator('.code-copy').first();
+  await button.waitFor();
+  const outline = (): Promise<string> => button.evaluate((element) => getComputedStyle(element).outlineStyle);
+  expect(await outline()).toBe('none');
+  await page.keyboard.press('Tab');
+  await button.focus();
+  expect(await outline()).toBe('solid');
+  await context.close();
+});
