@@ -169,19 +169,19 @@ describe('what is shown', () => {
       'one is slow',
       () => made(5, { content: withState('degraded', 'slow') }),
       'warn',
-      '1 of 17 endpoints are degraded',
+      '1 of 17 endpoints is degraded',
     ],
     [
       'one is down',
       () => made(5, { content: withState('down', 'timeout') }),
       'fail',
-      '1 of 17 endpoints are down',
+      '1 of 17 endpoints is down',
     ],
     [
       'one is unknown',
       () => made(5, { content: withState('unknown', 'not_called') }),
       'unknown',
-      '16 of 17 endpoints are up; the state of the others is unknown',
+      '16 of 17 endpoints are up; nothing is known of the rest',
     ],
     ['it is over', () => made(5, { ageMs: 3 * MINUTE }), 'warn', 'Out of date'],
     [

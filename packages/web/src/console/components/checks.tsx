@@ -1,5 +1,6 @@
 import type { Check, Verification } from '@tallystick/core';
 import type { JSX } from 'preact';
+import { counted } from '../format/number.ts';
 import { Icon } from './icon.tsx';
 
 /** The verdict on a receipt, with every check. @param open whether the checks are unfolded; those of what failed always are */
@@ -21,7 +22,7 @@ export function Checks({
       <details open={open || failed > 0}>
         <summary>
           {failed > 0 ? `${failed} failed, ` : ''}
-          {passed} checks passed
+          {counted(passed, 'check')} passed
         </summary>
         <ul>
           {of.checks

@@ -4,6 +4,10 @@ const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignif
 /** A count with its thousands separated: `12,345`. */
 export const count = (value: number): string => whole.format(value);
 
+/** A count with what is counted: `1 call`, `12,345 calls`. */
+export const counted = (value: number, one: string, more = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : more}`;
+
 /** A count in three digits: `12.3K`. */
 export const shortCount = (value: number): string => (value < 10_000 ? count(value) : compact.format(value));
 

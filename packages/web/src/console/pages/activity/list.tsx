@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { ModelName } from '../../components/model-name.tsx';
 import { Money } from '../../components/money.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
@@ -45,22 +46,15 @@ function Pick({
   );
 }
 
-/** A model's name; narrow windows show it without what stands before the slash. */
-function Model({ of }: { readonly of: string | null }): JSX.Element {
-  const slash = (of?.indexOf('/') ?? -1) + 1;
-  return (
-    <Pick name="model" value={of}>
-      {slash > 0 && <span class="maker">{of?.slice(0, slash)}</span>}
-      {of?.slice(slash)}
-    </Pick>
-  );
-}
-
 const COLUMNS: readonly Column<Call>[] = [
-  { title: 'Time', width: 15, cell: ({ at }) => <Time at={at} /> },
+  { title: 'Time', width: 17, cell: ({ at }) => <Time at={at} /> },
   {
     title: 'Model',
-    cell: ({ model, requested_model }) => <Model of={model ?? requested_model} />,
+    cell: ({ model, requested_model: asked }) => (
+      <Pick name="model" value={model ?? asked}>
+        <ModelName of={model ?? asked ?? ''} />
+      </Pick>
+    ),
   },
   {
     title: 'Provider',
@@ -68,8 +62,8 @@ const COLUMNS: readonly Column<Call>[] = [
     width: 16,
     cell: ({ provider }) => <Pick name="provider" value={provider} />,
   },
-  { title: 'Status', width: 21, yields: 2, cell: (call) => <Status of={call} /> },
-  { title: 'Tokens', width: 18, end: true, yields: 3, cell: (call) => tokensOf(call) },
+  { title: 'Status', width: 20, yields: 2, cell: (call) => <Status of={call} /> },
+  { title: 'Tokens', width: 17, end: true, yields: 3, cell: (call) => tokensOf(call) },
   {
     title: 'Latency',
     width: 10,

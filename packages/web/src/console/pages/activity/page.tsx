@@ -139,6 +139,12 @@ export function Page(): JSX.Element {
 }
 
 function NoCalls({ filtered }: { readonly filtered: boolean }): JSX.Element {
+  const as =
+    identity.value === null
+      ? 'without a key'
+      : identity.value.way === 'did'
+        ? 'as this DID'
+        : 'with this key';
   return filtered ? (
     <Empty title="No call matches">
       <p>Take a filter off, or choose a longer range.</p>
@@ -146,8 +152,8 @@ function NoCalls({ filtered }: { readonly filtered: boolean }): JSX.Element {
   ) : (
     <Empty title="No calls in this range">
       <p>
-        Send one to <code>/v1/compute/chat/completions</code> with this key, and it is listed here a second
-        later. The <a href="/docs">reference</a> shows how.
+        Send one to <code>/v1/compute/chat/completions</code> {as}, and it is listed here a second later. The{' '}
+        <a href="/docs">reference</a> shows how.
       </p>
     </Empty>
   );

@@ -6,7 +6,7 @@ import { More } from '../../components/more.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { shortMoney, sumMoney } from '../../format/money.ts';
-import { count } from '../../format/number.ts';
+import { counted } from '../../format/number.ts';
 import { useListing } from '../../listing.ts';
 import { query } from '../../router.ts';
 import { DayPicker, daysIn, period } from './days.tsx';
@@ -126,6 +126,6 @@ function sumsOf(entries: readonly Entry[]): string {
   );
   const sum = (amounts: readonly string[] | undefined, sign: string): string[] =>
     amounts === undefined || amounts.length === 0 ? [] : [sign + shortMoney(sumMoney(amounts))];
-  const entriesOf = `${count(entries.length)} ${entries.length === 1 ? 'entry' : 'entries'}`;
+  const entriesOf = counted(entries.length, 'entry', 'entries');
   return [entriesOf, ...sum(into, '+'), ...sum(out, '')].join(' · ');
 }

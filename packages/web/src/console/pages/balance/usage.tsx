@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import { api } from '../../api.ts';
 import { Icon } from '../../components/icon.tsx';
+import { ModelName } from '../../components/model-name.tsx';
 import { Money } from '../../components/money.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { count } from '../../format/number.ts';
+import { count, counted } from '../../format/number.ts';
 import { identity } from '../../identity/identity.ts';
 import { useLoad } from '../../load.ts';
 import { query } from '../../router.ts';
@@ -29,8 +30,8 @@ export function UsageTable(): JSX.Element {
       ) : rows.length > 0 && value !== null ? (
         <>
           <p class="fine sums">
-            {count(value.total.calls)} calls, <Money of={value.total.charged.usdc} /> charged. Compression
-            took away {count(value.total.saved_tokens)} tokens and saved{' '}
+            {counted(value.total.calls, 'call')}, <Money of={value.total.charged.usdc} /> charged. Compression
+            took away {counted(value.total.saved_tokens, 'token')} and saved{' '}
             <Money of={value.total.saving.usdc} />, of which <Money of={value.total.share.usdc} /> is yours.
           </p>
           <Table
@@ -73,7 +74,7 @@ function callsOf(day: string, model: string): string {
 
 const number = (title: string, value: (row: UsageDay) => number, wide = true): Column<UsageDay> => ({
   title,
-  width: 12,
+  width: wide ? 15 : 9,
   end: true,
   yields: wide ? 2 : 1,
   cell: (row) => count(value(row)),
@@ -81,12 +82,19 @@ const number = (title: string, value: (row: UsageDay) => number, wide = true): C
 
 const COLUMNS: readonly Column<UsageDay>[] = [
   { title: 'Day, UTC', width: 14, cell: ({ day }) => <time dateTime={day}>{day}</time> },
-  { title: 'Model', cell: ({ model }) => <span title={model}>{model}</span> },
+  {
+    title: 'Model',
+    cell: ({ model }) => (
+      <span title={model}>
+        <ModelName of={model} />
+      </span>
+    ),
+  },
   number('Calls', ({ calls }) => calls, false),
-  number('Read', ({ prompt_tokens }) => prompt_tokens),
+  number('Tokens read', ({ prompt_tokens }) => prompt_tokens),
   number('From cache', ({ cached_tokens }) => cached_tokens),
-  number('Written', ({ completion_tokens }) => completion_tokens),
-  number('Taken away', ({ saved_tokens }) => saved_tokens),
+  number('Tokens written', ({ completion_tokens }) => completion_tokens),
+  number('Tokens cut', ({ saved_tokens }) => saved_tokens),
   { title: 'Your share', width: 17, end: true, yields: 2, cell: ({ share }) => <Money of={share.usdc} /> },
   { title: 'Charged', width: 17, end: true, cell: ({ charged }) => <Money of={charged.usdc} /> },
 ];

@@ -134,7 +134,7 @@ function compared(one: Score, chosen: Score): string {
   const quality =
     points === 0
       ? 'As often right'
-      : `Right ${Math.abs(points)} points ${points > 0 ? 'more' : 'less'} often`;
+      : `Right ${Math.abs(points)} ${Math.abs(points) === 1 ? 'point' : 'points'} ${points > 0 ? 'more' : 'less'} often`;
   const [mine, other] = [Number(chosen.expected_cost ?? 0), Number(one.expected_cost ?? 0)];
   return `${quality}, ${costCompared(mine, other)}.`;
 }

@@ -1,5 +1,5 @@
 import { shortMoney } from '../../format/money.ts';
-import { count, shortCount } from '../../format/number.ts';
+import { counted, shortCount } from '../../format/number.ts';
 import type { Limits } from './documents.ts';
 
 /** Limits as they stand in a form: texts as typed, empty for none. */
@@ -59,7 +59,7 @@ export function limitsInWords(limits: Limits): string {
   const atMost = (amount: string | null | undefined, what: string): string =>
     amount === null || amount === undefined ? '' : `at most ${shortMoney(amount)} ${what}`;
   return [
-    requests === null || requests === undefined ? '' : `${count(requests)} calls a minute`,
+    requests === null || requests === undefined ? '' : `${counted(requests, 'call')} a minute`,
     tokens === null || tokens === undefined ? '' : `${shortCount(tokens)} tokens a minute`,
     (limits.models ?? []).join(', '),
     (limits.providers ?? []).join(', '),

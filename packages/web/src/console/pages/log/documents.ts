@@ -1,4 +1,4 @@
-import { count } from '../../format/number.ts';
+import { counted } from '../../format/number.ts';
 
 /** The members of `GET /v1/log` that this page shows. */
 export interface LogStatus {
@@ -47,4 +47,4 @@ export const STATES: Readonly<Record<Posting['state'], string>> = {
 };
 
 /** A number of leaves in words: `1 leaf`, `1,204 leaves`. */
-export const leaves = (number: number): string => `${count(number)} ${number === 1 ? 'leaf' : 'leaves'}`;
+export const leaves = (number: number): string => counted(number, 'leaf', 'leaves');

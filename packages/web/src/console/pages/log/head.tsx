@@ -5,11 +5,10 @@ import { Findings } from '../../components/findings.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Problem } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
-import { count } from '../../format/number.ts';
 import { saveFile } from '../../save.ts';
 import type { CheckedHead, Contradiction } from './check-head.ts';
 import { longDuration, useNow } from './clock.ts';
-import type { LogStatus } from './documents.ts';
+import { type LogStatus, leaves } from './documents.ts';
 
 /** The newest checkpoint, checked; what can't be read instead, or null before there is one. */
 export async function headOf(log: LogStatus, signal: AbortSignal): Promise<CheckedHead | ApiProblem | null> {
@@ -46,7 +45,7 @@ export function Head({ of: value }: { readonly of: Awaited<ReturnType<typeof hea
           <h2>Newest checkpoint</h2>
           {value.size !== null && (
             <p class="fine">
-              {count(value.size)} leaves · first seen here <Age of={value.seen} />
+              {leaves(value.size)} · first seen here <Age of={value.seen} />
             </p>
           )}
         </header>

@@ -7,7 +7,7 @@ import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { shortHash } from '../../components/transaction.tsx';
-import { count } from '../../format/number.ts';
+import { count, counted } from '../../format/number.ts';
 import { useShortcuts } from '../../frame/shortcuts.ts';
 import { useListing } from '../../listing.ts';
 import { query, setQuery } from '../../router.ts';
@@ -32,7 +32,7 @@ export function Leaves({ accepted }: { readonly accepted: number | null }): JSX.
           class="newer"
           onClick={() => (from === null ? list.reload() : setQuery({ from_index: null }))}
         >
-          {count(newer)} newer {newer === 1 ? 'leaf' : 'leaves'}: show the newest
+          {counted(newer, 'newer leaf', 'newer leaves')}: show the newest
         </button>
       )}
       {list.problem !== null ? (

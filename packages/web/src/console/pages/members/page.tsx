@@ -100,8 +100,8 @@ const COLUMNS: readonly Column<RankedMember>[] = [
   { title: 'Tier', width: 16, yields: 1, cell: ({ tier }) => tierName(tier) },
   { title: 'Calls', width: 12, end: true, cell: ({ jobs }) => count(jobs) },
   {
-    title: 'To the next tier',
-    width: 19,
+    title: 'Calls to next tier',
+    width: 20,
     end: true,
     yields: 2,
     cell: ({ jobs_to_next_tier: left }) => (left === null ? <i class="none">highest</i> : count(left)),

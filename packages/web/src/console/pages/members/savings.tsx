@@ -3,7 +3,7 @@ import { api } from '../../api.ts';
 import { Bars } from '../../components/bars.tsx';
 import { Money } from '../../components/money.tsx';
 import { Problem, Skeleton } from '../../components/states.tsx';
-import { count } from '../../format/number.ts';
+import { count, counted } from '../../format/number.ts';
 import { useLoad } from '../../load.ts';
 import type { CompressionStats } from './documents.ts';
 
@@ -29,7 +29,7 @@ export function Savings(): JSX.Element | null {
       ) : (
         <>
           <p class="fine sums">
-            Of {count(value.tokens_before)} tokens in the prompts of {count(value.calls)} calls,{' '}
+            Of {counted(value.tokens_before, 'token')} in the prompts of {counted(value.calls, 'call')},{' '}
             {count(value.saved_tokens)} were taken away. That saved <Money of={value.saving.usdc} />, of which
             callers got <Money of={value.share.usdc} />.
           </p>
@@ -38,7 +38,7 @@ export function Savings(): JSX.Element | null {
             bars={Object.entries(value.methods).map(([name, { calls, tokens }]) => ({
               name,
               value: tokens,
-              shown: `${count(tokens)} tokens in ${count(calls)} calls`,
+              shown: `${counted(tokens, 'token')} in ${counted(calls, 'call')}`,
             }))}
           />
         </>

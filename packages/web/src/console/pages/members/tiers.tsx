@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { api } from '../../api.ts';
 import { Problem, Skeleton } from '../../components/states.tsx';
-import { count } from '../../format/number.ts';
+import { counted } from '../../format/number.ts';
 import { useLoad } from '../../load.ts';
 import type { Descriptor } from './documents.ts';
 
@@ -28,7 +28,7 @@ export function Tiers(): JSX.Element {
       {Object.entries(value.member_registration.tiers_at_jobs).map(([tier, jobs]) => (
         <div key={tier}>
           <dt>
-            {tierName(tier)}, {jobs === 0 ? 'from the first call' : `from ${count(jobs)} calls`}
+            {tierName(tier)}, {jobs === 0 ? 'from the first call' : `from ${counted(jobs, 'call')}`}
           </dt>
           <dd>
             {value.routing_spread_pct[tier]} % <small>of the saving</small>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { causeOf, FoundState } from '../../components/state.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
-import { count, duration, percent } from '../../format/number.ts';
+import { count, counted, duration, percent } from '../../format/number.ts';
 import type { Model, Overview, Provider } from './documents.ts';
 import { type Order, OrderDialog } from './order.tsx';
 
@@ -121,7 +121,10 @@ function nameOf(row: Row, titles: readonly string[]): JSX.Element {
     <>
       <span title={row.id}>{row.id}</span>
       {'models' in row && (
-        <small> {row.resting > 0 ? `${row.resting} of ${row.models} rest` : `${row.models} models`}</small>
+        <small>
+          {' '}
+          {row.resting > 0 ? `${row.resting} of ${row.models} rest` : counted(row.models, 'model')}
+        </small>
       )}
       {'warning' in row && row.warning !== null && <small> {causeOf(row.warning)}</small>}
       {!titles.includes('State') && (

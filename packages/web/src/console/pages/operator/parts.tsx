@@ -6,7 +6,7 @@ import { causeOf, State } from '../../components/state.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { lengthOf } from '../../format/length.ts';
-import { count } from '../../format/number.ts';
+import { count, counted } from '../../format/number.ts';
 import type { Overview } from './documents.ts';
 
 interface PartProps {
@@ -120,7 +120,11 @@ export function CatalogueState({ of: { catalogue } }: PartProps): JSX.Element {
       <h2 id="catalogue">Catalogue</h2>
       <Facts
         facts={[
-          { name: 'Models', value: count(catalogue.models), note: `of ${catalogue.providers} providers` },
+          {
+            name: 'Models',
+            value: count(catalogue.models),
+            note: `of ${counted(catalogue.providers, 'provider')}`,
+          },
           {
             name: 'Oldest price',
             value: oldest === null ? '–' : `${oldest.days} d`,

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { ExportButtons } from '../../components/export-buttons.tsx';
 import { type Filter, Filters, filtersIn } from '../../components/filters.tsx';
+import { ModelName } from '../../components/model-name.tsx';
 import { Money } from '../../components/money.tsx';
 import { More } from '../../components/more.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
@@ -145,20 +146,24 @@ function NoReceipts({ filtered }: { readonly filtered: boolean }): JSX.Element {
 }
 
 /** A value that, pressed, becomes a filter. */
-function pick(name: string, value: string | null): JSX.Element {
+function pick(
+  name: string,
+  value: string | null,
+  shown: (value: string) => ComponentChildren = (text) => text,
+): JSX.Element {
   if (value === null) return <i class="none">–</i>;
   return (
     <button type="button" class="pick" title={`Only ${value}`} onClick={() => setQuery({ [name]: value })}>
-      {value}
+      {shown(value)}
     </button>
   );
 }
 
 const COLUMNS: readonly Column<ListedReceipt>[] = [
-  { title: 'Time', width: 15, cell: ({ at }) => <Time at={at} /> },
+  { title: 'Time', width: 17, cell: ({ at }) => <Time at={at} /> },
   { title: 'Profile', width: 13, cell: ({ profile }) => pick('profile', profile) },
   { title: 'Purpose', yields: 1, cell: ({ purpose }) => pick('purpose', purpose) },
-  { title: 'Model', yields: 2, cell: ({ model }) => pick('model', model) },
+  { title: 'Model', yields: 2, cell: ({ model }) => pick('model', model, (of) => <ModelName of={of} />) },
   { title: 'Provider', yields: 2, width: 14, cell: ({ provider }) => pick('provider', provider) },
   {
     title: 'Cost',

@@ -1,7 +1,7 @@
 import type { SessionVerification } from '@tallystick/core';
 import type { JSX } from 'preact';
 import { Icon } from '../../components/icon.tsx';
-import { count } from '../../format/number.ts';
+import { counted } from '../../format/number.ts';
 
 /** The verdict on the signed record of a session. */
 export function SessionVerdict({ of }: { readonly of: SessionVerification }): JSX.Element {
@@ -47,11 +47,12 @@ function headingOf({ valid, trusted, faults }: SessionVerification): {
   readonly title: string;
 } {
   if (!valid) {
-    const number = faults.length === 1 ? '1 fault' : `${faults.length} faults`;
     return {
       state: 'fail',
       title:
-        faults.length === 0 ? 'The signed record contradicts a receipt' : `The signed record has ${number}`,
+        faults.length === 0
+          ? 'The signed record contradicts a receipt'
+          : `The signed record has ${counted(faults.length, 'fault')}`,
     };
   }
   return trusted
@@ -66,7 +67,7 @@ function linesOf(of: SessionVerification): string[] {
   const { count: number, state, recorder, anchored_up_to: anchored, references, parent, continues } = of;
   const signer = recorder?.by === 'service' ? recorder.issuer_did : recorder?.key_id;
   return [
-    `${plural(number, 'receipt')}${signer === undefined ? '' : `, signed by ${signer}`}.`,
+    `${counted(number, 'receipt')}${signer === undefined ? '' : `, signed by ${signer}`}.`,
     state === 'closed'
       ? 'It is closed: from the opening to the closing, nothing can be missing.'
       : 'It is open: it may go on, and its newest receipts could be missing.',
@@ -82,8 +83,6 @@ function linesOf(of: SessionVerification): string[] {
     ...(continues === null ? [] : [`It goes on from session ${continues.id}.`]),
   ];
 }
-
-const plural = (number: number, name: string): string => `${count(number)} ${name}${number === 1 ? '' : 's'}`;
 
 function notesOf({ notes, recorder }: SessionVerification): string[] {
   return [

@@ -14,8 +14,8 @@ test('every day of a range is there, also over the change of a month, and says w
   ];
   expect(daysBetween('2027-02-27', '2027-03-03', found)).toEqual([
     { day: '2027-02-27', tone: 'unknown', text: 'nothing is known' },
-    { day: '2027-02-28', tone: 'pass', text: 'up in all 1440 checks' },
-    { day: '2027-03-01', tone: 'warn', text: 'down in 30, degraded in 10 of 1440 checks' },
+    { day: '2027-02-28', tone: 'pass', text: 'up in all 1,440 checks' },
+    { day: '2027-03-01', tone: 'warn', text: 'down in 30, degraded in 10 of 1,440 checks' },
     { day: '2027-03-02', tone: 'fail', text: 'down in 1 of 11 checks' },
     { day: '2027-03-03', tone: 'unknown', text: 'nothing is known' },
   ]);

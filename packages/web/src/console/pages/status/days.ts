@@ -1,4 +1,5 @@
 import type { Tone } from '../../components/state.tsx';
+import { count, counted } from '../../format/number.ts';
 import type { Day } from './documents.ts';
 
 const DAY_MS = 86_400_000;
@@ -27,10 +28,14 @@ function verdictOn(day: Day | undefined): Omit<DrawnDay, 'day'> {
   const { up = 0, degraded = 0, down = 0 } = day ?? {};
   const rounds = up + degraded + down;
   if (rounds === 0) return { tone: 'unknown', text: 'nothing is known' };
-  if (down + degraded === 0) return { tone: 'pass', text: `up in all ${rounds} checks` };
+  if (down + degraded === 0)
+    return {
+      tone: 'pass',
+      text: rounds === 1 ? 'up in the only check' : `up in all ${count(rounds)} checks`,
+    };
   const tone = down / rounds > DOWN_SHARE ? 'fail' : 'warn';
   const parts = [down > 0 ? `down in ${down}` : '', degraded > 0 ? `degraded in ${degraded}` : ''];
-  return { tone, text: `${parts.filter((part) => part !== '').join(', ')} of ${rounds} checks` };
+  return { tone, text: `${parts.filter((part) => part !== '').join(', ')} of ${counted(rounds, 'check')}` };
 }
 
 /** A share as per cent, never rounded up to 100: `99.98 %`. */

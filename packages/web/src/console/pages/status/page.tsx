@@ -5,7 +5,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Problem, Skeleton } from '../../components/states.tsx';
 import { ageOf, lengthOf } from '../../format/length.ts';
-import { count } from '../../format/number.ts';
+import { count, counted } from '../../format/number.ts';
 import { usePolling } from '../../poll.ts';
 import type { History } from './documents.ts';
 import { Incidents } from './incidents.tsx';
@@ -111,7 +111,7 @@ function Report({
         )}
         {idle.length > 0 && (
           <details class="idle">
-            <summary>{idle.length} models were not called lately</summary>
+            <summary>{counted(idle.length, 'model')} not called lately</summary>
             <p class="fine">{idle.map(({ id }) => id).join(', ')}</p>
           </details>
         )}
@@ -127,7 +127,7 @@ function Glance({ of, at }: { readonly of: StatusReport; readonly at: number }):
   const pilots = endpoints.filter(({ availability }) => availability === 'pilot').length;
   const waits = log.oldest_unanchored_seconds;
   const held = (Date.parse(valid_until) - Date.parse(issued_at)) / 1_000;
-  const waiting = count(log.accepted - log.anchored);
+  const waiting = log.accepted - log.anchored;
   return (
     <Facts
       facts={[
@@ -144,12 +144,15 @@ function Glance({ of, at }: { readonly of: StatusReport; readonly at: number }):
         {
           name: 'Hashes accepted',
           value: count(log.accepted),
-          note: `${count(log.anchored)} of them are covered by a root that is final on a chain`,
+          note: `Covered by a root that is final on a chain: ${count(log.anchored)}`,
         },
         {
           name: 'Longest wait for an anchor',
           value: waits === null ? 'none' : lengthOf(waits),
-          note: waits === null ? 'No hash is waiting' : `An upper bound; ${waiting} hashes are waiting`,
+          note:
+            waits === null
+              ? 'No hash is waiting'
+              : `An upper bound; ${counted(waiting, 'hash waits', 'hashes wait')}`,
         },
       ]}
     />

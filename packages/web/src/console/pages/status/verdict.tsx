@@ -69,7 +69,10 @@ function outcomeOf({ standing, report }: Reading): Outcome {
 
 function wordsOf(outcome: Outcome, { report, before, at }: Reading): Words {
   const endpoints = report?.endpoints ?? [];
-  const counted = (state: string): number => endpoints.filter((one) => one.state === state).length;
+  const areOf = (state: string): string => {
+    const found = endpoints.filter((one) => one.state === state).length;
+    return `${found} of ${endpoints.length} endpoints ${found === 1 ? 'is' : 'are'}`;
+  };
   const age = report === null ? '' : ageOf(report.issued_at, at);
   const number = report?.sequence ?? 0;
   const signed = `Signed by ${report?.issuer_did}, number ${number}, ${age}. This page has just checked the signature.`;
@@ -79,19 +82,19 @@ function wordsOf(outcome: Outcome, { report, before, at }: Reading): Words {
     case 'degraded':
       return {
         tone: 'warn',
-        title: `${counted('degraded')} of ${endpoints.length} endpoints are degraded`,
+        title: `${areOf('degraded')} degraded`,
         message: signed,
       };
     case 'down':
       return {
         tone: 'fail',
-        title: `${counted('down')} of ${endpoints.length} endpoints are down`,
+        title: `${areOf('down')} down`,
         message: signed,
       };
     case 'idle':
       return {
         tone: 'unknown',
-        title: `${counted('up')} of ${endpoints.length} endpoints are up; the state of the others is unknown`,
+        title: `${areOf('up')} up; nothing is known of the rest`,
         message: signed,
       };
     case 'untrusted':

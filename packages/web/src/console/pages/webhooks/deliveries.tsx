@@ -3,7 +3,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Snippet } from '../../components/snippet.tsx';
 import type { Column } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
-import { count, duration } from '../../format/number.ts';
+import { count, counted, duration } from '../../format/number.ts';
 import type { Delivery } from './documents.ts';
 
 const TITLES = { waiting: 'Waiting', delivered: 'Delivered', failed: 'Failed' } as const;
@@ -78,7 +78,7 @@ export function DeliveryDialog({
         <span class="badge" data-state={STATES[state]}>
           {TITLES[state]}
         </span>{' '}
-        after {count(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
+        after {counted(attempts, 'attempt')}
         {status === null ? '' : `; the last answer was ${status}`}
         {problem === null ? '.' : `. ${problem}`}
       </p>

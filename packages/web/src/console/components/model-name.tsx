@@ -1,0 +1,12 @@
+import type { JSX } from 'preact';
+
+/** A model's name. Where there is no room for it, what stands before the slash is cut first; narrow lists leave that out. */
+export function ModelName({ of }: { readonly of: string }): JSX.Element {
+  const slash = of.indexOf('/') + 1;
+  return (
+    <span class="model-name">
+      {slash > 0 && <span class="maker">{of.slice(0, slash)}</span>}
+      <span>{of.slice(slash)}</span>
+    </span>
+  );
+}
