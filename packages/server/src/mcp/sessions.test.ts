@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openSqliteStore } from '../../../store/src/sqlite.ts';
 import type { Store } from '../../../store/src/store.ts';
 import { storedNotes } from './session-notes.ts';
@@ -11,7 +11,9 @@ const INITIALIZE = {
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 };
-const PING = { jsonrpc: '2.0', id: 2, method: 'ping' };
+let pings = 0;
+/** A ping with an id of its own. */
+const pingOf = () => ({ jsonrpc: '2.0', id: `ping ${++pings}`, method: 'ping' });
 
 let store: Store;
 beforeAll(async () => {
@@ -19,10 +21,25 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-function start(limits: { all: number; perClient: number; idleMs: number }) {
+/** @param wait what the tool `wait` and the resource `test://wait` do before they answer with their own name */
+function start(limits: { all: number; perClient: number; idleMs: number }, wait = async () => {}) {
   let now = 0;
-  const sessions = new Sessions(
-    () => new McpServer({ name: 'test', version: '1' }),
+  const connect = (): McpServer => {
+    const server = new McpServer({ name: 'test', version: '1' });
+    server.registerTool('wait', {}, ({ sessionId, mcpReq: { id, signal: cancelled } }) =>
+      sessions.during({ sessionId, id, cancelled }, async () => {
+        await wait();
+        return { content: [{ type: 'text', text: 'waited' }] };
+      }),
+    );
+    server.registerResource('wait', 'test://wait', {}, async ({ href: uri }) => {
+      await wait();
+      return { contents: [{ uri, text: 'waited' }] };
+    });
+    return server;
+  };
+  const sessions: Sessions = new Sessions(
+    connect,
     () => now,
     storedNotes(store, () => now),
     limits,
@@ -45,14 +62,30 @@ function start(limits: { all: number; perClient: number; idleMs: number }) {
       const response = await sessions.begin(request(), INITIALIZE, client);
       return response?.headers.get('mcp-session-id') ?? null;
     },
+    say: async (id: string | null, message: object) => {
+      const response = await sessions.serve(
+        id ?? '',
+        request({ 'mcp-session-id': id ?? '' }),
+        { jsonrpc: '2.0', ...message },
+        'a',
+      );
+      return response as Response;
+    },
     /** The status of a ping; null where the session is not open. */
     ping: async (id: string | null) =>
-      (await sessions.serve(id ?? '', request({ 'mcp-session-id': id ?? '' }), PING, 'a'))?.status ?? null,
+      (await sessions.serve(id ?? '', request({ 'mcp-session-id': id ?? '' }), pingOf(), 'a'))?.status ??
+      null,
     end: async (id: string | null) =>
       (await sessions.serve(id ?? '', request({ 'mcp-session-id': id ?? '' }, 'DELETE'), undefined, 'a'))
         ?.status ?? null,
   };
 }
+
+const LIMITS = { all: 3, perClient: 3, idleMs: 1000 };
+const WAITS = [
+  ['a call', { method: 'tools/call', params: { name: 'wait', arguments: {} } }],
+  ['a read', { method: 'resources/read', params: { uri: 'test://wait' } }],
+] as const;
 
 const call = (id: string | null) => ({ sessionId: id ?? '', id: 1, cancelled: new AbortController().signal });
 
@@ -128,5 +161,51 @@ describe('sessions', () => {
     const plain = new Request('http://localhost/mcp', { method: 'POST' });
     expect((await sessions.begin(plain, INITIALIZE, 'a'))?.status).toBe(406);
     expect(sessions.size).toBe(0);
+  });
+
+  it.each(WAITS)('give the answer to %s to nobody who asks under the same id meanwhile', async (_, asked) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { begin, say } = start(LIMITS, () => promise);
+    const id = await begin();
+    const first = await say(id, { id: 7, ...asked });
+    for (const other of [asked, { method: 'ping' }])
+      await expect(say(id, { id: 7, ...other })).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(await (await say(id, { id: '7', method: 'ping' })).text()).toContain('"result":{}');
+    resolve();
+    expect(await first.text()).toContain('waited');
+    expect(await (await say(id, { id: 7, method: 'ping' })).text()).toContain('"result":{}');
+  });
+
+  it.each(WAITS)('close the stream of %s that is taken back, and free its id', async (_, asked) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { begin, say } = start(LIMITS, () => promise);
+    const id = await begin();
+    const first = await say(id, { id: 7, ...asked });
+    expect((await say(id, { method: 'notifications/cancelled', params: { requestId: 7 } })).status).toBe(202);
+    resolve();
+    expect(await first.text()).toBe('');
+    expect(await (await say(id, { id: 7, method: 'ping' })).text()).toContain('"result":{}');
+  });
+
+  it('free an id whose request was refused', async () => {
+    const { begin, sessions, ping } = start(LIMITS);
+    const id = await begin();
+    const plain = new Request('http://localhost/mcp', { method: 'POST' });
+    expect((await sessions.serve(id ?? '', plain, pingOf(), 'a'))?.status).toBe(406);
+    expect(await ping(id)).toBe(200);
+  });
+
+  it('read no more of a client’s notes than what they look for', async () => {
+    const { begin, say, ping } = start(LIMITS);
+    const id = await begin();
+    for (const requestId of [1, 2, 3])
+      await say(id, { method: 'notifications/cancelled', params: { requestId } });
+    const recalled = vi.spyOn(store.compression, 'recall');
+    expect(await ping(id)).toBe(200);
+    const read = await Promise.all(
+      recalled.mock.results.map(({ value }) => value as Promise<Map<string, string>>),
+    );
+    recalled.mockRestore();
+    expect(read.map(({ size }) => size)).toEqual([0]);
   });
 });

@@ -4,6 +4,7 @@ import {
   type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { TallyError } from '@tallystick/core';
 import type { SessionNotes } from './session-notes.ts';
 
 type RequestId = string | number;
@@ -16,6 +17,8 @@ interface Session {
   readonly client: string;
   /** Unix milliseconds. */
   usedAt: number;
+  /** Requests that this process has not answered yet. */
+  readonly asked: Set<RequestId>;
   /** Calls that run in this process. */
   readonly running: Set<RequestId>;
 }
@@ -88,9 +91,11 @@ export class Sessions {
         await this.#notes.add(id, ENDED);
       },
     });
+    const asked = new Set<RequestId>();
+    noteAnswers(transport, asked);
     const usedAt = this.#clock();
     const running = new Set<RequestId>();
-    const session = { id, server: this.#connect(), transport, client, usedAt, running };
+    const session = { id, server: this.#connect(), transport, client, usedAt, asked, running };
     this.#open.set(id, session);
     await session.server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody: message });
@@ -98,10 +103,14 @@ export class Sessions {
     return response;
   }
 
-  /** Serves a request of a session, or ends it; null if it is not open. @param client who asks */
+  /**
+   * Serves a request of a session, or ends it; null if it is not open.
+   * @param client who asks
+   * @throws invalid_request for the id of a request that is not answered yet: one of the two would get the answer of the other
+   */
   async serve(id: string, request: Request, message: unknown, client: string): Promise<Response | null> {
     this.#expire();
-    if ((await this.#notes.of(id)).has(ENDED)) {
+    if (await this.#notes.has(id, ENDED)) {
       this.#endHere(id);
       return null;
     }
@@ -112,9 +121,19 @@ export class Sessions {
     if (session === undefined) return null;
     this.#touch(session);
     const cancelled = cancelledBy(message);
-    if (cancelled !== null && !session.running.has(cancelled))
+    if (cancelled !== null && !session.asked.has(cancelled))
       await this.#notes.add(id, cancellationOf(cancelled));
-    return session.transport.handleRequest(request, message === undefined ? {} : { parsedBody: message });
+    const asked = askedBy(message);
+    if (asked !== null) {
+      if (session.asked.has(asked)) throw idInUse();
+      session.asked.add(asked);
+    }
+    const options = message === undefined ? {} : { parsedBody: message };
+    const response = await session.transport.handleRequest(request, options);
+    if (asked !== null && !response.ok) session.asked.delete(asked);
+    if (cancelled !== null && session.asked.has(cancelled) && !session.running.has(cancelled))
+      await forget(session, cancelled);
+    return response;
   }
 
   async #resumeOnce(id: string, request: Request, client: string): Promise<Session | undefined> {
@@ -158,9 +177,8 @@ export class Sessions {
 
   /** Stops a call that its client has cancelled, or whose session it has ended, at another process. */
   async #look({ id, transport }: Session, requestId: RequestId): Promise<void> {
-    const notes = await this.#notes.of(id);
-    if (notes.has(ENDED)) this.#endHere(id);
-    else if (notes.has(cancellationOf(requestId)))
+    if (await this.#notes.has(id, ENDED)) this.#endHere(id);
+    else if (await this.#notes.has(id, cancellationOf(requestId)))
       transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
   }
 
@@ -211,6 +229,32 @@ export class Sessions {
   }
 }
 
+/** The id of a request; null for any other message. */
+function askedBy(message: unknown): RequestId | null {
+  const { method, id } = (message ?? {}) as { method?: unknown; id?: unknown };
+  if (typeof method !== 'string') return null;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+function idInUse(): TallyError {
+  return new TallyError(
+    'invalid_request',
+    'A request with this id is not answered yet. Give each request of a session an id of its own.',
+  );
+}
+
+/** Removes requests from `asked` once they are answered. */
+function noteAnswers(transport: Session['transport'], asked: Set<RequestId>): void {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    try {
+      await send(message, options);
+    } finally {
+      if (!('method' in message) && message.id !== undefined) asked.delete(message.id);
+    }
+  };
+}
+
 /** The id of the request that a message cancels; null for any other message. */
 function cancelledBy(message: unknown): RequestId | null {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { requestId?: unknown } };
@@ -234,7 +278,8 @@ function revisionOf(message: unknown): string {
  * Closes the stream of a cancelled call. No response is due (2025-11-25, Cancellation), but the SDK would wait for one
  * with the stream open. A response sent after closing reaches nobody.
  */
-async function forget({ transport }: Session, id: string | number): Promise<void> {
+async function forget({ transport, asked }: Session, id: RequestId): Promise<void> {
+  if (!asked.has(id)) return;
   transport.closeSSEStream(id);
   await transport.send({ jsonrpc: '2.0', id, error: { code: -32_000, message: 'Cancelled' } });
 }
