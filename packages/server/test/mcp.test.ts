@@ -259,6 +259,16 @@ describe.each(REVISIONS)('the tools in revision %s', (revision) => {
     expect(contents).toEqual([{ uri: 'trust://bundle', mimeType: 'application/json', text }]);
   });
 
+  it('refuse an argument that they leave out of the endpoint, in the query as in the body', async () => {
+    for (const [name, args, field] of [
+      ['list_calls', { format: 'csv' }, 'format'],
+      ['chat', { messages, stream: true }, 'stream'],
+    ] as const) {
+      const refused = await callTool(client, name, args);
+      expect(refused, refused.text).toMatchObject({ isError: true, json: { code: 'unknown_field', field } });
+    }
+  });
+
   it('a call that is taken back, or whose client goes, stops the upstream at once', async () => {
     for (const how of ['cancel', 'close'] as const) {
       routed.upstream.play({ fault: { kind: 'silence' } });

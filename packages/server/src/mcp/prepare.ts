@@ -110,7 +110,12 @@ function readCall(
     ways.find((way) => Object.keys(way.operation.path).every((name) => Object.hasOwn(args, name))) ?? ways[0];
   const rest = { ...args };
   const params = take(rest, Object.keys(operation.path));
-  const query = asTexts(take(rest, Object.keys(operation.query)));
+  const query = asTexts(
+    take(
+      rest,
+      Object.keys(operation.query).filter((name) => !omit.includes(name)),
+    ),
+  );
   const { [KEY]: key } = takesKey(operation, omit) ? take(rest, [KEY]) : {};
   const stray = Object.keys(rest).find((name) => operation.body === null || omit.includes(name));
   if (stray !== undefined) {
