@@ -44,6 +44,20 @@ describe.each(DATABASES)('a stream on %s', (database) => {
     };
     expect(part).toMatchObject({ stream: first.stream, count: 3, first: 1, heads: [first, second] });
     expectProblem(await service.get('/v1/stream', other), 'stream_not_found');
+    for (const [query, range] of [
+      ['first=2', [1, 3]],
+      ['limit=1', [0, 1]],
+      ['first=2&limit=1', [1, 2]],
+      ['first=3&limit=5000', [2, 3]],
+      ['first=4', [3, 3]],
+      ['first=999999999999999&limit=1', [3, 3]],
+    ] as const) {
+      const asked = new URLSearchParams(query).get('first') ?? '1';
+      const { json } = await service.get(`/v1/stream?${query}`, own);
+      expect(json, query).toMatchObject({ first: Number(asked), hashes: part.hashes.slice(...range) });
+    }
+    for (const query of ['first=0', 'first=1e3', 'first=-1', 'first=', 'limit=0', 'limit=5001', 'limit=1.5'])
+      expectProblem(await service.get(`/v1/stream?${query}`, own), 'invalid_field', query.split('=')[0]);
 
     const bundle = (await service.get('/.well-known/trust.json')).json;
     const { bundle: trusted } = await checkTrustBundle(bundle, { now: service.clock() });

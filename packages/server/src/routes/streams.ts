@@ -76,19 +76,16 @@ function sign(services: Needs): Endpoint {
 }
 
 const query = z.strictObject({
-  first: z.coerce
-    .number()
-    .int()
-    .min(1)
+  first: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/, 'Not a place, counted from 1')
     .optional()
-    .openapi({ description: 'The place of the first hash, counted from 1.' }),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MOST)
+    .openapi({ description: 'The place of the first hash, counted from 1; 1 when absent.' }),
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d{0,2}|[1-4]\d{3}|5000)$/, `Not 1 to ${MOST}`)
     .optional()
-    .openapi({ description: `Most hashes, up to ${MOST}.` }),
+    .openapi({ description: `Most hashes: 1 to ${MOST}, ${MOST} when absent.` }),
 });
 
 function read(services: Needs): Endpoint {
@@ -125,7 +122,8 @@ function read(services: Needs): Endpoint {
     async handle(call) {
       const owner = await wholeOwner(services, call);
       const { since, size } = await requireStream(services, owner);
-      const { first = 1, limit = MOST } = call.query;
+      const first = Number(call.query.first ?? 1);
+      const limit = Number(call.query.limit ?? MOST);
       const last = Math.min(size, first + limit - 1);
       const hashes: string[] = [];
       for await (const hash of readHashes(store.streams, owner, { first, last })) hashes.push(hash);
