@@ -353,6 +353,7 @@ describe('a delivery', () => {
       { id: message, state: 'delivered', attempts: 1 },
     ]);
     expectProblem(await repeated(made.id, 'msg_none', owner), 'not_found', 'delivery');
+    expectProblem(await repeated(made.id, 'a%00b', owner), 'invalid_field', 'delivery');
     await send(`/v1/webhooks/${made.id}`, 'PATCH', owner, { enabled: false });
     expectProblem(await repeated(made.id, message, owner), 'webhook_disabled');
     await service.services.webhooks.step();

@@ -26,7 +26,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { EXPORT_TYPES, listAnswer, listQuery, pageSchema, timeOf } from '../http/list.ts';
 import { ACCOUNT_CREDENTIALS } from '../http/security.ts';
 import type { Services } from '../services.ts';
-import { timestamp } from './shapes.ts';
+import { storable, timestamp } from './shapes.ts';
 
 type Needs = Pick<Services, 'config' | 'clock' | 'store' | 'issuer' | 'callers'>;
 
@@ -364,10 +364,15 @@ function repeat(services: Needs): Endpoint {
     availability: 'live',
     headers: HEADERS,
     params: PARAMS.extend({
-      delivery: z.string().min(1).max(200).openapi({
-        description: 'The id of the delivery, which is that of its message.',
-        example: 'msg_5f0c1b2a9d8e7f6011223344',
-      }),
+      delivery: z
+        .string()
+        .min(1)
+        .max(200)
+        .refine(...storable)
+        .openapi({
+          description: 'The id of the delivery, which is that of its message.',
+          example: 'msg_5f0c1b2a9d8e7f6011223344',
+        }),
     }),
     answers: {
       202: {
