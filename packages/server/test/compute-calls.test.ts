@@ -404,6 +404,18 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
     await expect(reader.read()).rejects.toThrow(/abort/i);
   });
 
+  it('is followed no longer once the key is revoked', async () => {
+    const owner = await apiKey(routed.service, 'pro');
+    const { json } = await routed.service.post('/v1/keys', { name: 'follower' }, owner);
+    const headers = { authorization: `Bearer ${textOf(json['key'])}` };
+    const live = await fetch(`${routed.url}${CALLS}/live`, { headers });
+    const reader = (live.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    const path = `/v1/keys/${textOf(json['id'])}`;
+    expect((await routed.service.request(path, { method: 'DELETE', headers: owner })).status).toBe(200);
+    expect(await reader.read()).toMatchObject({ done: true });
+  });
+
   it('has the rows of settled calls again after a crash, without what only the process knew', async () => {
     const headers = await apiKey(routed.service, 'pro');
     const { calls } = routed.service.services.store;

@@ -3,12 +3,13 @@ import { Refusal } from '@tallystick/kit';
 import type { Answer } from './answer.ts';
 import type { AppContext } from './context.ts';
 import { clientSignal } from './disconnect.ts';
+import { isFault } from './problem.ts';
 import { textStream } from './text-stream.ts';
 
 /** Tails that one caller may have open in this process. */
 const MOST_OF_ONE = 10;
 const MOST = 500;
-/** Milliseconds after which a tail ends, since its credential was checked only at its beginning. */
+/** Milliseconds after which a tail ends, since a message signature is good once and so was checked only at its beginning. */
 const LIFE_MS = 900_000;
 /** Rounds of a second without a call after which a comment shows that the connection is alive. */
 const QUIET = 15;
@@ -27,7 +28,7 @@ export class Tails {
 
   /**
    * Answers with an event for each call that ends from now on.
-   * @param read reads an owner's newest calls from a time on, in Unix milliseconds
+   * @param read reads an owner's newest calls from a time on, in Unix milliseconds; the tail ends when it refuses
    * @throws rate_limited where too many are open
    */
   open(c: AppContext, owner: string, read: (from: number) => Promise<readonly ListedCall[]>): Answer {
@@ -67,6 +68,8 @@ export class Tails {
         else if (quiet % QUIET === 0) yield ': nothing new\n\n';
         text = '';
       }
+    } catch (error) {
+      if (isFault(error)) throw error;
     } finally {
       this.#add(owner, -1);
     }

@@ -225,7 +225,7 @@ function live(services: Needs): Endpoint {
     group: COMPUTE,
     summary: 'Follow the caller’s calls',
     description:
-      'Server-sent events: `event: call` with the row of each call that ends from now on, as the list shows it, at most a second or two later. It takes the filters of the list. It ends after 15 minutes, so that a credential that was revoked shows nothing for long: ask again then.',
+      'Server-sent events: `event: call` with the row of each call that ends from now on, as the list shows it, at most a second or two later. It takes the filters of the list. It ends when the API key is revoked or expires, and after 15 minutes in any case: ask again then.',
     availability: 'live',
     query: z.strictObject(FILTERS),
     answers: {
@@ -237,7 +237,10 @@ function live(services: Needs): Endpoint {
       const whose = await whoseOf(services, call);
       const read = readerOf(services, whose, call.query);
       const before = { at: Number.MAX_SAFE_INTEGER, id: '' };
-      return services.tails.open(call.c, whose.owner, (from) => read({ from, before, limit: 1_000 }));
+      return services.tails.open(call.c, whose.owner, async (from) => {
+        if (call.admitted !== null) await services.callers.keyOf(call);
+        return read({ from, before, limit: 1_000 });
+      });
     },
   });
 }
