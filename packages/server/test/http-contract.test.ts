@@ -143,6 +143,35 @@ describe('what a cache may keep', () => {
     expect(reply.headers.get('vary')).toBe('Authorization');
   });
 
+  it('what a caller is shown for a credential is kept by none, whichever header carries it', async () => {
+    const document = (await ask('GET', '/openapi.json')).json;
+    const paths = document['paths'] as Record<string, { get?: { security?: JsonObject[] } }>;
+    const personal = Object.entries(paths).filter(([path, { get }]) => {
+      const named = (get?.security ?? []).some((one) => Object.keys(one).length > 0);
+      return named && !path.startsWith('/tenants/') && path !== '/v1/compute/calls/live';
+    });
+    expect(personal.length).toBeGreaterThan(20);
+    const key = await apiKey(service, 'pro');
+    const carried = { 'x-api-key': key.authorization.slice('Bearer '.length) };
+    for (const [path] of personal) {
+      const { status, headers } = await ask('GET', path.replaceAll(/\{\w+\}/g, 'did:web:a.example'), carried);
+      expect(headers.get('cache-control'), `${path} ${status}`).toContain('no-store');
+    }
+  });
+
+  it.each([
+    '/v1/receipt/r_standard_1',
+    '/v1/anchor/by-hash/n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
+    '/.well-known/issuers/did:svc:nobody.json',
+    '/tile/0/999',
+    '/v1/receipt/free',
+    '/nowhere',
+  ])('the refusal of %s is kept by none: what is absent now may be there later', async (path) => {
+    const { status, headers } = await ask('GET', path);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(headers.get('cache-control')).toContain('no-store');
+  });
+
   it('anybody’s receipt may be kept', async () => {
     const minted = await ask('POST', '/v1/receipt/free', JSON_TYPE, '{"input":"x","purpose":"p"}');
     const reply = await ask('GET', `/v1/receipt/${receiptIdOf(minted.text)}`);

@@ -134,6 +134,7 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
   definition: EndpointDefinition<Body, Query, Params, Admitted>,
 ): Endpoint {
   const errors = [...gateErrors(definition), ...(definition.errors ?? []), 'internal' as const];
+  const isPersonal = definition.method === 'get' && definition.credentials?.some((one) => one !== 'none');
   return {
     method: definition.method,
     path: definition.path,
@@ -145,7 +146,9 @@ export function endpoint<Body = undefined, Query = undefined, Params = undefined
     price: definition.price ?? null,
     maxBodyBytes: definition.maxBodyBytes,
     handle: inTermsOf(definition, async (exchange, frame: Frame) => {
-      const { c } = exchange;
+      const { c, headers } = exchange;
+      // Not every credential is in `Authorization`, the one header that makes caches careful (RFC 9111, section 3.5).
+      if (isPersonal) headers['cache-control'] = 'private, no-store';
       const place = await enter(definition, exchange, {
         params: c.req.param(),
         query: definition.query === undefined ? {} : singleQuery(c),

@@ -166,6 +166,8 @@ function refuse(frame: Frame, place: RequestContext, exchange: Exchange, thrown:
   } else if (errors?.has(code) === false && storms.admits(`${method} ${route} ${code}`, UNLISTED)) {
     logger.warn({ requestId, method, route, code }, 'an error that the endpoint does not list');
   }
+  // What is refused or absent now may not be so later, and caches keep a 404 unless they are told not to (RFC 9111, section 4.2.2).
+  exchange.headers['cache-control'] ??= 'no-store';
   Object.assign(exchange.headers, refusalHeaders(thrown));
   const dialect = dialectAt(frame.dialects, exchange.c.req.path);
   return refusal(thrown, { dialect, requestId, receiptsUrl: frame.receiptsUrl });

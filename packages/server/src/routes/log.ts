@@ -230,13 +230,12 @@ function checkpoint({ log }: Needs): Endpoint {
     availability: 'live',
     answers: { 200: { description: 'The note', schema: z.string(), contentType: 'text/plain' } },
     errors: ['not_found'],
-    async handle({ headers }) {
-      headers['cache-control'] = 'no-cache';
+    async handle() {
       const note = await log.checkpoint();
       if (note === null) {
         throw new TallyError('not_found', 'The log has signed no checkpoint yet. Try again in a second.');
       }
-      return text(note, 'text/plain; charset=utf-8');
+      return text(note, 'text/plain; charset=utf-8', { headers: { 'cache-control': 'no-cache' } });
     },
   });
 }
@@ -263,13 +262,10 @@ function tile({ log }: Needs): Endpoint {
       },
     },
     errors: ['not_found'],
-    async handle({ headers, params }) {
+    async handle({ params }) {
       const path = `tile/${params.path}`;
       const bytes = parseTilePath(path) === null ? null : await log.tile(path);
-      if (bytes === null) {
-        headers['cache-control'] = 'no-store';
-        throw new TallyError('not_found', 'The log has no such tile.');
-      }
+      if (bytes === null) throw new TallyError('not_found', 'The log has no such tile.');
       return {
         status: 200,
         body: new Uint8Array(bytes),
