@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { TallyError } from '@tallystick/core';
 import { BUCKETS } from '@tallystick/inference';
-import { instantOf, listQuery } from './list.ts';
+import { listQuery, periodOf } from './list.ts';
 
 /** Most buckets of an answer. */
 const MOST = 2_000;
@@ -32,12 +32,10 @@ export interface Buckets {
 export function bucketsOf(query: BucketQuery, now: number): Buckets {
   const { bucket = 'hour' } = query;
   const span = BUCKETS[bucket];
-  const seconds = (field: 'from' | 'to'): number | null => {
-    const given = query[field];
-    return given === undefined ? null : Math.floor(instantOf(field, given) / 1_000);
-  };
-  const to = Math.ceil((seconds('to') ?? Math.floor(now / 1_000) + 1) / span) * span;
-  const first = seconds('from') ?? to - span * SHOWN[bucket];
+  const given = periodOf(query);
+  const last = query.to === undefined ? Math.floor(now / 1_000) + 1 : Math.floor(given.before.at / 1_000);
+  const to = Math.ceil(last / span) * span;
+  const first = query.from === undefined ? to - span * SHOWN[bucket] : Math.floor(given.from / 1_000);
   const from = Math.max(0, Math.floor(first / span) * span);
   if ((to - from) / span <= MOST) return { span, from, to };
   throw new TallyError(

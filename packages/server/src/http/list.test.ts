@@ -99,6 +99,8 @@ describe('the period of a list', () => {
     ['from', { from: 'yesterday' }],
     ['from', { from: '2027-02-30T00:00:00Z' }],
     ['to', { to: '2027-03-01' }],
+    ['from', { from: '2027-03-01T12:00:00+24:00' }],
+    ['to', { to: '2027-03-01T12:00:00-99:59' }],
     ['to', { from: '200', to: '100' }],
     ['cursor', { cursor: '' }],
     ['cursor', { cursor: 'abc' }],

@@ -128,9 +128,11 @@ export function periodOf({ from, to, cursor }: ListQuery): Pick<ListPage, 'from'
 }
 
 /** A time of a query in Unix milliseconds. @throws invalid_field */
-export function instantOf(field: string, text: string): number {
+function instantOf(field: string, text: string): number {
   if (/^\d{1,11}$/.test(text)) return Number(text) * 1_000;
-  const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?)(?:Z|([+-])(\d\d):([0-5]\d))$/.exec(text);
+  const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?)(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/.exec(
+    text,
+  );
   const instant = parts === null ? null : parseTimestamp(`${parts[1]}Z`);
   if (parts === null || instant === null) {
     const message = `${field} must be a time as in RFC 3339, such as 2027-03-01T12:00:00Z, or Unix seconds.`;
