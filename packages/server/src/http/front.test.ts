@@ -53,6 +53,12 @@ describe('what is refused before the app is asked has a problem document', () =>
     ['two Host headers', ['GET / HTTP/1.1', 'Host: a', 'Host: b'], 400, 'request_malformed'],
     ['two Host headers of HTTP/1.0', ['GET / HTTP/1.0', 'Host: a', 'HOST: a'], 400, 'request_malformed'],
     ['no Host', ['GET / HTTP/1.1'], 400, 'request_malformed'],
+    [
+      'two Authorization headers',
+      ['GET / HTTP/1.1', 'Host: a', 'Authorization: Bearer a', 'authorization: Bearer b'],
+      400,
+      'request_malformed',
+    ],
     ['a Host that is none', ['GET / HTTP/1.1', 'Host: a b'], 400, 'request_malformed'],
     ['a backslash', ['GET /a\\b HTTP/1.1', 'Host: a'], 400, 'request_malformed'],
     ['no request target', ['GET * HTTP/1.1', 'Host: a'], 400, 'request_malformed'],

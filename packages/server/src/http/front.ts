@@ -256,16 +256,20 @@ const WHOLE_SERVER: Answer = {
   headers: { allow: METHODS },
 };
 
-/** What makes the head of a request ambiguous (RFC 9112, section 3.2), or null. */
+/** What makes the head of a request ambiguous (RFC 9112, section 3.2; RFC 9110, section 5.3), or null. */
 function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): string | null {
   if (headers.host === undefined && httpVersion !== '1.0')
     return 'A request of HTTP/1.1 needs a Host header.';
   let hosts = 0;
+  let credentials = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1;
   }
-  return hosts > 1 ? 'The request has more than one Host header.' : null;
+  if (hosts > 1) return 'The request has more than one Host header.';
+  // Node would take the first one, and a proxy that checks keys may take another.
+  return credentials > 1 ? 'The request has more than one Authorization header.' : null;
 }
 
 function unexpected(): ConnectionRefusal {
