@@ -195,8 +195,6 @@ export interface TreasuryStore {
   ): Promise<'recorded' | 'overtaken'>;
   /** The transfers that have not ended, oldest first. */
   undecided(network: string, limit: number): Promise<TransferRow[]>;
-  /** Yields all transfers that have ended, by id. Reads a page at a time. */
-  listTransfers(network: string): AsyncIterable<EndedTransfer>;
   /** Ends a transfer. `conflict`: an order or key has changed since the ending was decided; decide again. */
   end(ending: TransferEnding): Promise<'ended' | 'ended_before' | 'conflict'>;
 

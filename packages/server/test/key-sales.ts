@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
-import type { EndedTransfer, OrderRow } from '../../payments/src/treasury-store.ts';
+import type { OrderRow } from '../../payments/src/treasury-store.ts';
 import { hashOf } from './hashes.ts';
 import { type KeyHook, type Mailbox, openKeyHook, openMailbox } from './key-receivers.ts';
 import type { TestService } from './service.ts';
@@ -8,6 +8,7 @@ import {
   NETWORK,
   startPaidService,
   startTreasuryChain,
+  type TransferEnd,
   type TreasuryChain,
   watch,
 } from './treasury.ts';
@@ -65,10 +66,10 @@ export function useKeySales() {
       return service;
     },
     /** How a transfer has ended, once the treasury was looked at. */
-    settled: async (txHash: string): Promise<EndedTransfer> => {
+    settled: async (txHash: string): Promise<TransferEnd> => {
       await watch(service);
       const end = await endOf(service, txHash);
-      if (end === undefined) throw new Error('The transfer was not seen.');
+      if (end === undefined) throw new Error('The transfer has not ended.');
       return end;
     },
     /** The newest, oldest first. */

@@ -3,8 +3,6 @@ import { encodeFunctionData, getAddress, keccak256, numberToHex } from 'viem/uti
 import { devAccount } from '../../chain/src/token/dev-accounts.ts';
 import { DEV_USDC, type DevToken, deployDevToken } from '../../chain/src/token/dev-token.ts';
 import { USDC_ABI } from '../../chain/src/token/usdc.ts';
-import type { EndedTransfer } from '../../payments/src/treasury-store.ts';
-import { collect } from '../../store/test/test-database.ts';
 import { startAnvil, type TestAnvil } from './anvil.ts';
 import { runningClock, startTestService, type TestService, type TestServiceOptions } from './service.ts';
 
@@ -118,13 +116,39 @@ export async function watch(service: TestService): Promise<void> {
   await service.services.treasury?.watch();
 }
 
-export async function transfersOf(service: TestService): Promise<EndedTransfer[]> {
-  return collect(service.services.store.treasury.listTransfers(NETWORK));
+/** Ids of the transfers that are posted, and of those that the service has seen and not ended. */
+export async function transfersOf(service: TestService): Promise<string[]> {
+  const undecided = await service.services.store.treasury.undecided(NETWORK, 1_000);
+  return [...undecided, ...(await postedTransfers(service))].map(({ id }) => id);
 }
 
-/** How the transfer of a transaction has ended; undefined where it is not known. */
-export async function endOf(service: TestService, txHash: string): Promise<EndedTransfer | undefined> {
-  return (await transfersOf(service)).find((one) => one.txHash === txHash);
+/** How a transfer has ended. */
+export interface TransferEnd {
+  readonly id: string;
+  readonly outcome: 'key' | 'top_up' | 'refund';
+  /** Id of the order that it paid, or of its refund; null of a top-up without a quote. */
+  readonly reference: string | null;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** How the first transfer of a transaction has ended; undefined where it has not. */
+export async function endOf(service: TestService, txHash: string): Promise<TransferEnd | undefined> {
+  const { treasury } = service.services.store;
+  const id = `${NETWORK}:${txHash}:0`;
+  const posted = (await postedTransfers(service)).find((one) => one.id === id);
+  const refund = (await treasury.newestPayouts('refund', 1_000)).find(({ transfer }) => transfer === id);
+  const order = (await treasury.newestOrders(1_000)).find(({ payment }) => payment === id);
+  const bought = order === undefined || order.kind === 'top_up' ? 'top_up' : 'key';
+  const outcome = refund === undefined ? bought : 'refund';
+  return posted && { ...posted, outcome, reference: (refund ?? order)?.id ?? null };
+}
+
+async function postedTransfers({ services }: TestService): Promise<{ id: string; amount: bigint }[]> {
+  const lines = await services.store.ledger.statement(`chain:${NETWORK}`, { limit: 1_000 });
+  return lines
+    .filter(({ posting }) => posting.startsWith('transfer:'))
+    .map(({ posting, amount }) => ({ id: posting.slice('transfer:'.length), amount: -amount / 1_000n }));
 }
 
 /** What to pay for a key. */

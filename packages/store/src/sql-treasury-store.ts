@@ -1,7 +1,6 @@
 import type { ApiKeyRow } from '@tallystick/callers';
 import type { LedgerPosting } from '@tallystick/ledger';
 import type {
-  EndedTransfer,
   OrderRow,
   PayoutAttempt,
   PayoutKind,
@@ -62,13 +61,6 @@ export class SqlTreasuryStore implements TreasuryStore {
 
   async undecided(network: string, limit: number): Promise<TransferRow[]> {
     return (await this.#all(this.#queries.undecided, { network, limit })).map(transferFrom);
-  }
-
-  listTransfers(network: string): AsyncIterable<EndedTransfer> {
-    return pages(PAGE, async (last: EndedTransfer | undefined) => {
-      const page = { network, after: last?.id ?? '', limit: PAGE };
-      return (await this.#all(this.#queries.pageOfTransfers, page)).map(transferFrom);
-    });
   }
 
   async end(ending: TransferEnding): Promise<'ended' | 'ended_before' | 'conflict'> {
@@ -250,8 +242,8 @@ function before(next: Place | undefined): Place {
 
 type Text<Row> = { [Key in keyof Row]: bigint extends Row[Key] ? string | Extract<Row[Key], null> : unknown };
 
-function transferFrom(row: Text<EndedTransfer>): EndedTransfer {
-  return { ...row, amount: BigInt(row.amount) } as EndedTransfer;
+function transferFrom(row: Text<TransferRow>): TransferRow {
+  return { ...row, amount: BigInt(row.amount) } as TransferRow;
 }
 
 function orderFrom(row: Text<OrderRow>): OrderRow {

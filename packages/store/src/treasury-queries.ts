@@ -50,9 +50,6 @@ function transferQueries(db: Kysely<Schema>) {
       asText('amount').as('amount'),
       'memo',
       'seen_at as seenAt',
-      'outcome',
-      'reference',
-      'ended_at as endedAt',
     ]);
   return {
     cursorsOf: statement((v: { network: string }) =>
@@ -108,9 +105,6 @@ function transferQueries(db: Kysely<Schema>) {
         .orderBy('height')
         .orderBy('id')
         .limit(v.limit),
-    ),
-    pageOfTransfers: statement((v: { network: string; after: string; limit: number }) =>
-      transfers.where('network', '=', v.network).where('id', '>', v.after).orderBy('id').limit(v.limit),
     ),
     endTransfer: statement((v: { transfer: string; outcome: string; reference: string; at: number }) =>
       db
