@@ -29,6 +29,7 @@ export type {
   TransferEnding,
   TransferRow,
   TreasuryCursor,
+  TreasuryMark,
   TreasuryStore,
   Watched,
 } from './treasury-store.ts';

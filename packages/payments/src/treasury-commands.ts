@@ -15,7 +15,8 @@ export interface TreasuryCommands {
   /** CAIP-2. */
   readonly network: string;
   readonly treasury: string;
-  reconcile(): Promise<Reconciliation>;
+  /** See `reconcile`: with `all`, from the first watched block on. */
+  reconcile(options?: { readonly all?: boolean }): Promise<Reconciliation>;
   bookOwn(txHash: string): Promise<void>;
   bookPaid(payout: PayoutRow, txHash: string): Promise<void>;
   /** See `payOut`. @throws unavailable where the treasury's key is missing, or the books lack a payment */
@@ -55,7 +56,7 @@ export async function openTreasuryCommands(
   return {
     network,
     treasury,
-    reconcile: () => reconcile({ store, token, treasury }),
+    reconcile: (options) => reconcile({ store, token, treasury }, options),
     bookOwn: (txHash) => bookOwn({ store, token, treasury }, txHash, clock()),
     bookPaid: (payout, txHash) => bookPaid({ store, token, treasury }, payout, { txHash, now: clock() }),
     async pay(payouts) {

@@ -53,6 +53,12 @@ export interface TreasuryCursor extends Cursor {
   readonly firstHeight: number;
 }
 
+/** A block up to which the books were compared with the chain. */
+export interface TreasuryMark extends Cursor {
+  /** What the comparison has to know of those blocks to go on after them, as `marks.ts` writes it. */
+  readonly state: string;
+}
+
 type OrderKind = 'key' | 'renewal' | 'top_up';
 /**
  * `open`: quoted, not paid. `expired`: not paid in time. `delivering`: the key is being delivered to the contact.
@@ -195,6 +201,10 @@ export interface TreasuryStore {
   ): Promise<'recorded' | 'overtaken'>;
   /** The transfers that have not ended, oldest first. */
   undecided(network: string, limit: number): Promise<TransferRow[]>;
+  /** The mark that was written last, or null. */
+  mark(network: string): Promise<TreasuryMark | null>;
+  /** Writes a mark in place of the one before. No copy of the database has it without all that was written before. */
+  putMark(network: string, mark: TreasuryMark): Promise<void>;
   /** Ends a transfer. `conflict`: an order or key has changed since the ending was decided; decide again. */
   end(ending: TransferEnding): Promise<'ended' | 'ended_before' | 'conflict'>;
 

@@ -20,6 +20,7 @@ import type {
   PaymentRow,
   PayoutAttempt,
   PayoutRow,
+  TreasuryMark,
 } from '@tallystick/payments';
 import type { ListedReceipt, StreamHeadRow, StreamRound, StreamRow } from '@tallystick/receipts';
 import type { Generated } from 'kysely';
@@ -237,6 +238,8 @@ export interface Schema {
     block_hash: string;
     first_height: number;
   };
+  /** The block up to which the books were compared with the chain. */
+  treasury_marks: Columns<TreasuryMark> & { network: string };
   /** Confirmed transfers. Amounts are base units of USDC (millionths). */
   transfers: Columns<EndedTransfer>;
   /** Orders that are paid by an on-chain payment: a key, its renewal, or a top-up. */

@@ -8,6 +8,7 @@ import type {
   TransferEnding,
   TransferRow,
   TreasuryCursor,
+  TreasuryMark,
   TreasuryStore,
   Watched,
 } from '@tallystick/payments';
@@ -61,6 +62,14 @@ export class SqlTreasuryStore implements TreasuryStore {
 
   async undecided(network: string, limit: number): Promise<TransferRow[]> {
     return (await this.#all(this.#queries.undecided, { network, limit })).map(transferFrom);
+  }
+
+  mark(network: string): Promise<TreasuryMark | null> {
+    return this.#first(this.#queries.treasuryMark, { network });
+  }
+
+  async putMark(network: string, mark: TreasuryMark): Promise<void> {
+    await this.#database.transaction(() => run(this.#queries.putTreasuryMark, { network, ...mark }));
   }
 
   async end(ending: TransferEnding): Promise<'ended' | 'ended_before' | 'conflict'> {

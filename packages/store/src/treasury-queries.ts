@@ -8,6 +8,7 @@ import type {
   PayoutRow,
   Renewal,
   TransferRow,
+  TreasuryMark,
   Watched,
 } from '@tallystick/payments';
 import { type Kysely, sql } from 'kysely';
@@ -79,6 +80,24 @@ function transferQueries(db: Kysely<Schema>) {
         .where('treasury', '=', v.treasury)
         .where('height', '=', v.from)
         .where('block_hash', '=', v.fromHash),
+    ),
+    treasuryMark: statement((v: { network: string }) =>
+      db
+        .selectFrom('treasury_marks')
+        .select(['height', 'block_hash as blockHash', 'state'])
+        .where('network', '=', v.network),
+    ),
+    putTreasuryMark: statement((v: { network: string } & TreasuryMark) =>
+      db
+        .insertInto('treasury_marks')
+        .values({ network: v.network, height: v.height, block_hash: v.blockHash, state: v.state })
+        .onConflict((conflict) =>
+          conflict.column('network').doUpdateSet((row) => ({
+            height: row.ref('excluded.height'),
+            block_hash: row.ref('excluded.block_hash'),
+            state: row.ref('excluded.state'),
+          })),
+        ),
     ),
     insertTransfer: statement((v: TransferRow) =>
       db

@@ -26,6 +26,7 @@ const LATER_TABLES = [
   'compression_days',
   'compression_method_days',
   'transfer_cursors',
+  'treasury_marks',
   'transfers',
   'orders',
   'payouts',

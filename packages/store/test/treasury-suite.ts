@@ -157,6 +157,15 @@ export function treasurySuite(name: string, createDatabase: CreateDatabase): voi
         expect(await store.treasury.cursors('eip155:2')).toEqual([]);
       });
 
+      it('have a mark of each network, which the next one replaces', async () => {
+        expect(await store.treasury.mark(NETWORK)).toBeNull();
+        await store.treasury.putMark(NETWORK, { ...at(7), state: 'seven' });
+        await store.treasury.putMark('eip155:2', { ...at(8), state: 'eight' });
+        await other.treasury.putMark(NETWORK, { ...at(6), state: 'six' });
+        expect(await store.treasury.mark(NETWORK)).toEqual({ ...at(6), state: 'six' });
+        expect(await other.treasury.mark('eip155:2')).toEqual({ ...at(8), state: 'eight' });
+      });
+
       it('end once, with all that belongs to it', async () => {
         await seen(transfer('a'));
         const ending = (by: string): TransferEnding => ({

@@ -5,63 +5,84 @@ import { chainAccount, ownId } from './accounts.ts';
 import type { Matcher, Posting } from './match.ts';
 import { toNanoUsdc } from './units.ts';
 
+/** The postings of a chain's account up to a line, as far as they are not in a matcher. */
+export interface ReadPostings {
+  /** Line of the last one. */
+  readonly line: number;
+  /** Id of the last one; empty where there is none. */
+  readonly posting: string;
+  /** Base units. */
+  readonly sum: BaseUnits;
+  /** Those that book no transaction, and no opening. */
+  readonly unknown: readonly Posting[];
+}
+
+export const NONE_READ: ReadPostings = { line: 0, posting: '', sum: 0n, unknown: [] };
+
 /** The postings of a chain's account, in the order in which they were made. */
 interface ChainPostings {
-  /** Reads on while the chain has shown what was not read here, but not far ahead of the chain. */
+  /** Reads on towards the line `known` while the chain has shown what was not read here, but not far ahead of the chain. */
   catchUp(): Promise<void>;
-  /** Reads to the end. */
-  finish(): Promise<void>;
-  /** What was read so far. */
-  soFar(): {
-    /** Base units. */
-    readonly sum: BaseUnits;
-    readonly count: number;
-    /** Those that book no transaction, and no opening. */
-    readonly unknown: readonly Posting[];
-  };
+  /** Reads to a line, or to the end where that comes first. */
+  readTo(line: number): Promise<void>;
+  soFar(): ReadPostings;
 }
 
 /** Number of postings that are read at once, and that may wait for the chain while it is read. */
 const PAGE = 200;
 
-/** Reads the postings of a chain's account, and hands those that book transactions to the matcher. */
+/** Reads the postings of a chain's account that follow those of `begin`, and hands those that book transactions to the matcher. */
 export function openPostings(
-  { ledger, treasury }: { readonly ledger: LedgerStore; readonly treasury: TreasuryStore },
-  { network, openings, matcher }: { network: string; openings: readonly string[]; matcher: Matcher },
+  { ledger, treasury }: { readonly ledger: LedgerStore; readonly treasury: Pick<TreasuryStore, 'payout'> },
+  {
+    network,
+    openings,
+    matcher,
+    begin,
+    known,
+  }: {
+    readonly network: string;
+    readonly openings: readonly string[];
+    readonly matcher: Matcher;
+    readonly begin: ReadPostings;
+    readonly known: number;
+  },
 ): ChainPostings {
-  let after = 0;
-  let sum = 0n;
-  const unknown: Posting[] = [];
+  let { line: after, posting: last, sum } = begin;
+  const unknown = [...begin.unknown];
 
-  /** Reads a page. Resolves to false at the end. */
-  async function readPage(): Promise<boolean> {
-    const lines = await ledger.statement(chainAccount(network), { after, limit: PAGE });
+  /** Reads a page of what is not after the line `end`. Resolves to false where there is nothing. */
+  async function readPage(end: number): Promise<boolean> {
+    if (after >= end) return false;
+    const limit = Math.min(PAGE, end - after);
+    const lines = await ledger.statement(chainAccount(network), { after, limit });
     for (const { line, posting: id, amount: credited } of lines) {
       const amount = -credited / toNanoUsdc(1n);
       after = line;
+      last = id;
       sum += amount;
       if (openings.includes(id)) continue;
       const part = await partOf(treasury, network, id);
-      if (part === null) unknown.push({ id, amount });
-      else matcher.addPosting(part.txHash, { id, amount, ordinal: part.ordinal });
+      if (part === null) unknown.push({ id, line, amount });
+      else matcher.addPosting(part.txHash, { id, line, amount, ordinal: part.ordinal });
     }
     return lines.length > 0;
   }
 
   return {
     async catchUp() {
-      while (matcher.moves.size > 0 && matcher.postings.size < PAGE) if (!(await readPage())) return;
+      while (matcher.moves.size > 0 && matcher.postings.size < PAGE) if (!(await readPage(known))) return;
     },
-    async finish() {
-      while (await readPage());
+    async readTo(line) {
+      while (await readPage(line));
     },
-    soFar: () => ({ sum, count: after, unknown }),
+    soFar: () => ({ line: after, posting: last, sum, unknown }),
   };
 }
 
 /** What a posting of the watcher's, x402's, the owner's or a payout's books, by its id; null of another posting. */
 async function partOf(
-  treasury: TreasuryStore,
+  treasury: Pick<TreasuryStore, 'payout'>,
   network: string,
   id: string,
 ): Promise<{ readonly txHash: string; readonly ordinal: number | null } | null> {

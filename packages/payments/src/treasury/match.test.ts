@@ -7,7 +7,12 @@ const move = (txHash: string, amount: bigint, incoming = amount > 0n ? 1 : 0): M
   incoming,
   amount,
 });
-const posting = (id: string, amount: bigint, ordinal: number | null = null) => ({ id, amount, ordinal });
+const posting = (id: string, amount: bigint, ordinal: number | null = null) => ({
+  id,
+  line: 1,
+  amount,
+  ordinal,
+});
 
 /** Calls all in the given order, and in the opposite one. */
 function inBothOrders(steps: readonly ((matcher: Matcher) => void)[]): Matcher[] {
@@ -53,11 +58,32 @@ describe('matching what the chain moved with what the ledger posted', () => {
     }
   });
 
-  it('holds a second posting of what agreed already', () => {
-    const matcher = new Matcher();
-    matcher.addMove(move('out', -3n));
-    matcher.addPosting('out', posting('payout', -3n));
-    matcher.addPosting('out', posting('owner', -3n));
-    expect(held(matcher)).toEqual({ moves: [], postings: ['out'] });
+  it('holds a second posting of what agreed already, whether the chain showed it before or after', () => {
+    const payout = (one: Matcher) => one.addPosting('out', posting('payout', -3n));
+    const owner = (one: Matcher) => one.addPosting('out', posting('owner', -3n));
+    const moved = (one: Matcher) => one.addMove(move('out', -3n));
+    for (const order of [
+      [moved, payout, owner],
+      [payout, moved, owner],
+      [payout, owner, moved],
+    ]) {
+      const matcher = new Matcher();
+      for (const step of order) step(matcher);
+      expect(matcher.held()).toEqual({
+        pairs: [],
+        unmatched: [{ txHash: 'out', postings: [posting('owner', -3n)] }],
+      });
+    }
+  });
+
+  it('goes on from what an earlier one held', () => {
+    const earlier = new Matcher();
+    earlier.addMove(move('half', 12n, 2));
+    earlier.addPosting('half', posting('a', 8n, 1));
+    earlier.addPosting('early', posting('b', 5n, 0));
+    const matcher = new Matcher(earlier.held());
+    matcher.addPosting('half', posting('c', 4n, 0));
+    matcher.addMove(move('early', 5n));
+    expect(held(matcher)).toEqual({ moves: [], postings: [] });
   });
 });

@@ -12,38 +12,65 @@ export interface Move {
 /** A posting of a chain's account. */
 export interface Posting {
   readonly id: string;
+  /** Its line in the account's statement. */
+  readonly line: number;
   /** Base units into the treasury. */
   readonly amount: BaseUnits;
 }
 
 /** A posting of what a transaction moved. */
-interface PartPosting extends Posting {
+export interface PartPosting extends Posting {
   /** The transfer to the treasury that it books, counted from 0; null where it books the whole transaction. */
   readonly ordinal: number | null;
 }
 
 /** A transaction, and those of its postings that were read. */
-interface Pair {
+export interface Pair {
   readonly move: Move;
   readonly postings: PartPosting[];
 }
 
+/** Postings of a transaction that the chain has not shown. */
+interface Unmatched {
+  readonly txHash: string;
+  readonly postings: PartPosting[];
+}
+
+/** What a matcher holds. */
+export interface Held {
+  readonly pairs: readonly Pair[];
+  readonly unmatched: readonly Unmatched[];
+}
+
 /**
- * Matches what the chain moved with what the ledger posted, by transaction. Both may come in any order. A transaction is
- * forgotten once its postings make up what it moved, so that only what differs, and what one side has yet to show, is held.
- * A further posting of a forgotten transaction stays as one without a transfer.
+ * Matches what the chain moved with what the ledger posted, by transaction. Each transaction comes once, and its postings
+ * come in the order of their lines; whichever of both comes first, the result is the same. A transaction is forgotten
+ * once its postings make up what it moved, so that only what differs, and what one side has yet to show, is held. A
+ * further posting of a forgotten transaction stays as one without a transfer.
  */
 export class Matcher {
   /** Transactions whose postings do not make up what they moved, by hash. */
-  readonly moves = new Map<string, Pair>();
+  readonly moves: Map<string, Pair>;
   /** Postings of transactions that the chain has not shown, by hash. */
-  readonly postings = new Map<string, PartPosting[]>();
+  readonly postings: Map<string, PartPosting[]>;
+
+  /** @param held what an earlier matcher held, which is then this one's */
+  constructor({ pairs, unmatched }: Held = { pairs: [], unmatched: [] }) {
+    this.moves = new Map(pairs.map((pair) => [pair.move.txHash, pair]));
+    this.postings = new Map(unmatched.map(({ txHash, postings }) => [txHash, postings]));
+  }
+
+  held(): Held {
+    const unmatched = [...this.postings].map(([txHash, postings]) => ({ txHash, postings }));
+    return { pairs: [...this.moves.values()], unmatched };
+  }
 
   addMove(move: Move): void {
     const { txHash } = move;
-    const postings = this.moves.get(txHash)?.postings ?? this.postings.get(txHash) ?? [];
+    const waiting = this.postings.get(txHash) ?? [];
     this.postings.delete(txHash);
-    this.#keep({ move, postings });
+    this.#keep({ move, postings: [] });
+    for (const posting of waiting) this.addPosting(txHash, posting);
   }
 
   addPosting(txHash: string, posting: PartPosting): void {

@@ -12,15 +12,15 @@ export interface WatchedSince {
 /** Number of blocks whose transfers are held at once. */
 const BLOCKS = 1_000;
 
-/** Yields what was moved in some blocks at a time, a transaction once. */
+/** Yields what was moved in a range of blocks, both ends included: some blocks at a time, a transaction once. */
 export async function* readMoves(
   token: Pick<TokenChain, 'transfers'>,
   watched: readonly WatchedSince[],
-  lastBlock: number,
+  { from, to }: { readonly from: number; readonly to: number },
 ): AsyncGenerator<Move[], void, undefined> {
-  const first = Math.min(...watched.map(({ fromBlock }) => fromBlock));
-  for (let start = first; start <= lastBlock; start += BLOCKS) {
-    const toBlock = Math.min(start + BLOCKS - 1, lastBlock);
+  const first = Math.max(from, Math.min(...watched.map(({ fromBlock }) => fromBlock)));
+  for (let start = first; start <= to; start += BLOCKS) {
+    const toBlock = Math.min(start + BLOCKS - 1, to);
     const moves = new Map<string, Move>();
     for (const { address, fromBlock } of watched)
       await addMoves(token, address, { fromBlock: Math.max(start, fromBlock), toBlock }, moves);

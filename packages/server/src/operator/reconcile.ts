@@ -3,16 +3,24 @@ import { formatUsdc } from '@tallystick/ledger';
 import { openTreasuryCommands } from '@tallystick/payments';
 import { requireDatabase, serviceConfig, withStore } from './files.ts';
 
-/** Compares ledger and chain. */
-export async function reconcile({ own, json }: { own?: string; json?: boolean }): Promise<Exit> {
+/** Compares ledger and chain; with `all`, from the first watched block on. */
+export async function reconcile({
+  all = false,
+  own,
+  json,
+}: {
+  all?: boolean;
+  own?: string;
+  json?: boolean;
+}): Promise<Exit> {
   const config = serviceConfig();
   requireDatabase(config);
   const found = await withStore(config, async (store) => {
     const treasury = await openTreasuryCommands(config, store);
     if (own !== undefined) await treasury.bookOwn(own);
-    return treasury.reconcile();
+    return treasury.reconcile({ all });
   });
-  const { network, treasuries, block, transfers, differences } = found;
+  const { network, treasuries, block, since, transfers, differences } = found;
   const agree = differences.length === 0;
   const [chain, ledger, pending] = [found.onChain, found.inLedger, found.pending].map(usdc);
   if (json) {
@@ -21,6 +29,7 @@ export async function reconcile({ own, json }: { own?: string; json?: boolean })
       network,
       treasuries,
       block,
+      since,
       on_chain: chain,
       in_ledger: ledger,
       pending,
@@ -45,6 +54,7 @@ export async function reconcile({ own, json }: { own?: string; json?: boolean })
     );
   }
   print(agree ? paint('green', 'Ledger and chain agree.') : paint('red', 'Ledger and chain differ.'));
+  if (since !== null) remark(`Blocks up to ${since} were compared before: --all compares them again.`);
   if (!agree) remark('What to do about each: docs/runbook.md, “Ledger and chain differ”.');
   return agree ? EXIT.ok : EXIT.failed;
 }

@@ -141,6 +141,9 @@ describe('money on the development chain', () => {
       pending: '0',
       differences: [],
     });
+    const { block } = JSON.parse(agreed.stdout) as { block: number };
+    expect(await parsed('ledger', 'reconcile')).toMatchObject({ since: block });
+    expect(await parsed('ledger', 'reconcile', '--all')).toMatchObject({ since: null, agree: true });
     expect((await run('ledger', 'balance', 'chain:eip155:31337')).stdout).toContain('-58.000001 USDC');
     const tx = await sendUsdc(rpcUrl, 'treasury', { to: devAccount('bob').address, amount: 5n });
     const differ = await until(

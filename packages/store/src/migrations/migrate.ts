@@ -40,6 +40,7 @@ import { payoutsOfKinds } from './0037-payouts-of-kinds.ts';
 import { payoutNonces } from './0038-payout-nonces.ts';
 import { ordersWaiting } from './0039-orders-waiting.ts';
 import { exportEtags } from './0040-export-etags.ts';
+import { treasuryMarks } from './0041-treasury-marks.ts';
 import type { AddedIndex, ColumnTypes, Migration } from './migration.ts';
 
 /** In order: the first brings a database to version 1. New ones are only ever appended. */
@@ -82,6 +83,7 @@ const migrations: readonly Migration[] = [
   payoutNonces,
   ordersWaiting,
   exportEtags,
+  treasuryMarks,
 ];
 
 /** The first version whose row names the release that applied it. */

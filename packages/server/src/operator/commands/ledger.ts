@@ -68,11 +68,12 @@ export function ledgerCommands(program: Command, finish: (code: Exit) => void): 
     .command('reconcile')
     .summary('check that ledger and chain agree')
     .description(
-      'Compares the books with the chain: every transfer from and to the treasury has its posting, every posting its transfer, and the balances are equal. Transfers that are not confirmed yet count as pending. Exit status 1 if they differ.',
+      'Compares the books with the chain: every transfer from and to the treasury has its posting, every posting its transfer, and the balances are equal. Transfers that are not confirmed yet count as pending. Goes on after the blocks of the last comparison. Exit status 1 if they differ.',
     )
+    .option('--all', 'compare everything again, from the first block that was watched')
     .option('--own <tx>', 'first book this transaction, with which you took money out by hand', transaction)
     .option('--json', 'as JSON')
-    .action(async (options: { own?: string; json?: boolean }) =>
+    .action(async (options: { all?: boolean; own?: string; json?: boolean }) =>
       finish(await (await import('../reconcile.ts')).reconcile(options)),
     );
 }
