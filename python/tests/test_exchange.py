@@ -223,10 +223,12 @@ def test_only_the_hash_of_an_issued_receipt_is_anchored(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_anchor_that_is_refused_leaves_a_good_receipt(kind: Kind) -> None:
-    refused = Reply(429, {"code": "quota_exceeded", "detail": "No more."}, {"retry-after": "99"})
+    headers = {"retry-after": "99", "x-should-retry": "false"}
+    refused = Reply(429, {"code": "quota_exceeded", "detail": "No more."}, headers)
     with asking(kind, refused) as (client, _), pytest.raises(AnchorError) as caught:
         client.issue(**ISSUE, issuer_sk=bytes(32), anchor=True)
     assert (caught.value.code, caught.value.retry_after) == ("quota_exceeded", 99)
+    assert caught.value.final
     assert "anchor_ref" not in caught.value.issued.receipt
     now = datetime.now(timezone.utc)
     assert verify(caught.value.issued.text, now=now).valid

@@ -143,11 +143,12 @@ describe('client.issue', () => {
 
   test('does not lose the receipt when anchoring is refused', async () => {
     const refusal = { code: 'quota_exceeded', detail: 'The quota of the month is used up.' };
-    const service = await loopback(answer(429, refusal, { 'retry-after': '9999' }), answer(200, pending));
+    const headers = { 'retry-after': '9999', 'x-should-retry': 'false' };
+    const service = await loopback(answer(429, refusal, headers), answer(200, pending));
     const client = createClient({ baseUrl: service.url });
     const error = await client.issue({ ...params, anchor: true }).catch((reason: unknown) => reason);
     if (!(error instanceof AnchorError)) throw error;
-    expect(error).toMatchObject({ code: 'quota_exceeded', status: 429, retryAfter: 9999 });
+    expect(error).toMatchObject({ code: 'quota_exceeded', status: 429, retryAfter: 9999, final: true });
     expect(error.message).toBe('The receipt is signed but not anchored. The quota of the month is used up.');
     expect(await verifyReceipt(error.issued.text)).toMatchObject({ valid: true });
     expect(await client.anchor(error.issued.text)).toEqual(pending);

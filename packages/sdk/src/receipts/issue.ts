@@ -54,17 +54,18 @@ export interface IssuedByIssuer extends Issued<IssueReceipt> {
 
 /**
  * Thrown when the receipt was signed, but not anchored. `issued` is valid as it is: keep it, and try `client.anchor`
- * later. Code, status and retryAfter are those of the refusal.
+ * later. The code and the other members are those of the refusal.
  */
 export class AnchorError extends ServiceError {
   readonly issued: Issued<IssueReceipt>;
 
   constructor(refusal: ServiceError, issued: Issued<IssueReceipt>) {
-    const { code, message, field, status, retryAfter, requestId, receiptId, problem } = refusal;
+    const { code, message, field, status, retryAfter, final, requestId, receiptId, problem } = refusal;
     super(code, `The receipt is signed but not anchored. ${message}`, {
       field,
       status,
       retryAfter,
+      final,
       requestId,
       receiptId,
       problem,

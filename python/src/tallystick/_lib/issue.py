@@ -67,6 +67,7 @@ class AnchorError(TallyError):
             field=refusal.field,
             status=refusal.status,
             retry_after=refusal.retry_after,
+            final=refusal.final,
             request_id=refusal.request_id,
             receipt_id=refusal.receipt_id,
             problem=refusal.problem,
