@@ -744,10 +744,15 @@ def test_an_address_of_its_own_for_each_part(monkeypatch: pytest.MonkeyPatch) ->
         client.get_balance()
         client.get_checkpoint()
         client.list_payable_resources()
+        client.list_anchors()
+        client.get_limits()
         client.get_did_document()
+        with pytest.raises(TallyError, match="trust_invalid"):
+            client.trust_version(1)
     credentials = ("Bearer k_pro_x", "0.001")
     receipts, api = ("receipts.example", *credentials), ("api.example", *credentials)
-    assert asked == [receipts, receipts, api, api, api, api, ("site.example", None, None)]
+    site = ("site.example", None, None)
+    assert asked == [receipts, receipts, api, api, api, api, api, api, site, site]
 
 
 def test_what_pays_has_one_key_for_all_attempts_and_an_error_tells_all() -> None:

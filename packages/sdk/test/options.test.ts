@@ -33,12 +33,16 @@ describe('addresses', () => {
     await client.pricing();
     await client.emitTenantReceipt('t_1', { input: 'x' });
     await client.anchor('00'.repeat(32));
+    await client.listAnchors();
     await client.getBalance();
+    await client.listKeys();
+    await client.getLimits();
     await client.getCheckpoint();
     await client.listModels();
     await client.getLogStatus();
     await client.listPayableResources();
     await client.getDidDocument();
+    await expect(client.trustVersion(1)).rejects.toMatchObject({ code: 'trust_invalid' });
     expect(pathsAt(receipts)).toEqual([
       '/v1/receipt/free',
       '/v1/receipts/verify',
@@ -47,7 +51,10 @@ describe('addresses', () => {
     ]);
     expect(pathsAt(api)).toEqual([
       '/api/v1/anchor',
+      '/api/v1/anchors',
       '/api/v1/balance',
+      '/api/v1/keys',
+      '/api/v1/limits',
       '/api/checkpoint',
       '/api/v1/compute/models',
       '/api/v1/log',
@@ -61,9 +68,10 @@ describe('addresses', () => {
         signature: expect.any(String),
       });
     }
-    expect(pathsAt(site)).toEqual(['/.well-known/did.json']);
+    expect(pathsAt(site)).toEqual(['/.well-known/did.json', '/.well-known/trust/1.json']);
     const ours = new Set(['authorization', 'x-agent-did', 'x-accept-charge', 'signature', 'signature-input']);
-    expect(Object.keys(site.arrived[0]?.headers ?? {}).filter((name) => ours.has(name))).toEqual([]);
+    for (const { headers } of site.arrived)
+      expect(Object.keys(headers).filter((name) => ours.has(name))).toEqual([]);
   });
 
   test('TALLY_URL stands in for the first one', async () => {

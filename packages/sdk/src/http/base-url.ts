@@ -7,9 +7,9 @@ export interface Addresses {
    * environment variable `TALLY_URL`, else `http://127.0.0.1:8787`, as for the command line.
    */
   readonly baseUrl?: string | undefined;
-  /** URL of anchors, log, balances, inference and issuer registration: `baseUrl` when absent. */
+  /** URL of anchors, log, balances, keys, inference and issuer registration: `baseUrl` when absent. */
   readonly apiUrl?: string | undefined;
-  /** URL of what the service publishes of itself under `/.well-known/`: `baseUrl` when absent. No credential is sent there. */
+  /** URL of issuer records, trust bundles and DID document: `baseUrl` when absent. No credential is sent there. */
   readonly siteUrl?: string | undefined;
 }
 
@@ -20,8 +20,8 @@ interface Place {
 }
 
 const API =
-  /^\/(?:v1\/(?:anchor|balance|compute|issuers|keys|log)(?:[/?]|$)|checkpoint$|tile\/|mcp$|\.well-known\/x402$)/;
-const SITE = /^\/\.well-known\/(?:issuers\/|(?:did|trust)\.json$)/;
+  /^\/(?:v1\/(?:anchors?|balance|compute|issuers|keys|limits|log)(?:[/?]|$)|checkpoint$|tile\/|mcp$|\.well-known\/x402$)/;
+const SITE = /^\/\.well-known\/(?:(?:issuers|trust)\/|(?:did|trust)\.json$)/;
 
 /** Returns a function that finds the place of a path. @throws invalid_field for an invalid address */
 export function placesOf(addresses: Addresses): (path: string) => Place {

@@ -17,9 +17,9 @@ from ..errors import TallyError
 from .wire import Call, object_in
 
 _API = re.compile(
-    r"/(?:v1/(?:anchor|balance|compute|issuers|keys|log)(?:[/?]|$)|checkpoint$|tile/|\.well-known/x402$)"
+    r"/(?:v1/(?:anchors?|balance|compute|issuers|keys|limits|log)(?:[/?]|$)|checkpoint$|tile/|\.well-known/x402$)"
 )
-_SITE = re.compile(r"/\.well-known/(?:issuers/|(?:did|trust)\.json$)")
+_SITE = re.compile(r"/\.well-known/(?:(?:issuers|trust)/|(?:did|trust)\.json$)")
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 

@@ -77,9 +77,9 @@ class AsyncClient(
 
         - ``base_url``: URL of the receipts, and of all else that has no address of its own. When
           absent: the environment variable ``TALLY_URL``, else ``http://127.0.0.1:8787``.
-        - ``api_url``: URL of anchors, log, balances, inference and issuer registration;
+        - ``api_url``: URL of anchors, log, balances, keys, inference and issuer registration;
           ``base_url`` when absent.
-        - ``site_url``: URL of issuer records, trust bundle and DID document; ``base_url`` when
+        - ``site_url``: URL of issuer records, trust bundles and DID document; ``base_url`` when
           absent. No credential is sent there.
         - ``api_key``: API key of a tier, a tenant or a partner, sent as ``Authorization: Bearer``.
         - ``agent_did``: the DID of the calling agent, sent as ``X-Agent-DID``.
