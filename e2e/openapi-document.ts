@@ -10,7 +10,12 @@ export interface Operation {
   readonly description?: string;
   readonly parameters?: readonly JsonObject[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>;
+  readonly responses: Readonly<Record<string, AnswerDocs>>;
+}
+
+interface AnswerDocs {
+  readonly headers?: Readonly<Record<string, JsonObject>>;
+  readonly content?: Readonly<Record<string, Media>>;
 }
 
 interface Media {

@@ -3,6 +3,7 @@ import { text as readText } from 'node:stream/consumers';
 import type { JsonObject } from '@tallystick/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operationsOf } from '../../../e2e/openapi-document.ts';
 import {
   ALONE,
   apiKey,
@@ -196,6 +197,17 @@ describe('answers are what the OpenAPI document says', () => {
     const validate = ajv.compile({ ...schema, components: document['components'] });
     expect(validate(reply.json), JSON.stringify(validate.errors)).toBe(true);
   }
+
+  it('every header that it names may be read by a page of any origin', async () => {
+    const reply = await ask('GET', '/openapi.json');
+    const named = operationsOf(reply.json)
+      .flatMap(({ responses }) => Object.values(responses))
+      .flatMap(({ headers = {} }) => Object.keys(headers));
+    const exposed = reply.headers.get('access-control-expose-headers')?.split(', ') ?? [];
+    // Pages may read Cache-Control without being told (Fetch, section 2.2.2).
+    expect(named.filter((name) => ![...exposed, 'Cache-Control'].includes(name))).toEqual([]);
+    expect(named).toContain('Location');
+  });
 
   it('every read that takes X-Accept-Charge names its 402', async () => {
     const { paths } = (await ask('GET', '/openapi.json')).json as unknown as {

@@ -17,7 +17,7 @@ Every error is a problem document (RFC 9457). Branch on its \`code\`, which neve
 
 ## Idempotency and retries
 
-Send an \`Idempotency-Key\` of your own with every POST that creates something. The same request with the same key gets the first answer again, marked \`Idempotency-Replayed: true\`. When a quota is used up, the answer is 429, and \`Retry-After\` says how many seconds to wait. Where that is more than a minute, or where no wait helps, \`X-Should-Retry: false\` tells the clients that obey it, as those of OpenAI and Anthropic do, to give up at once.
+Send an \`Idempotency-Key\` of your own with every POST that creates something. The same request with the same key gets the first answer again, marked \`Idempotency-Replayed: true\`. What is counted says in \`RateLimit\` and \`RateLimit-Policy\` how much is left (draft-ietf-httpapi-ratelimit-headers). When a quota is used up, the answer is 429, and \`Retry-After\` says how many seconds to wait. Where that is more than a minute, or where no wait helps, \`X-Should-Retry: false\` tells the clients that obey it, as those of OpenAI and Anthropic do, to give up at once.
 
 ## Request ids
 

@@ -74,7 +74,8 @@ interface StreamDefinition<Query, Params, Admitted> {
   /** `application/x-ndjson` */
   readonly mediaType: string;
   readonly description: string;
-  readonly example: string;
+  /** Absent where the body is no text. */
+  readonly example?: string;
   readonly handle: (call: StreamCall<Query, Params, Admitted>) => Promise<Answer>;
 }
 
@@ -278,14 +279,16 @@ function describe<B, Q, P, A>(
     request: {
       ...(definition.params === undefined ? {} : { params: definition.params }),
       ...(definition.query === undefined ? {} : { query: definition.query }),
-      ...(body === undefined
+      ...(body === undefined && stream === undefined
         ? {}
         : {
             body: {
               required: true,
               content: {
-                'application/json': { schema: body, ...(example === undefined ? {} : { example }) },
-                ...(stream === undefined ? {} : streamContent(stream)),
+                ...(body && {
+                  'application/json': { schema: body, ...(example === undefined ? {} : { example }) },
+                }),
+                ...(stream && streamContent(stream)),
               },
             },
           }),
@@ -317,7 +320,9 @@ function textOf({
 }
 
 function streamContent<Q, P, A>({ mediaType, description, example }: StreamDefinition<Q, P, A>) {
-  return { [mediaType]: { schema: { type: 'string' as const, description }, example } };
+  const text = example !== undefined;
+  const schema = { type: 'string' as const, ...(!text && { format: 'binary' }), description };
+  return { [mediaType]: { schema, ...(text && { example }) } };
 }
 
 function answerResponses(answers: Readonly<Record<number, AnswerDocs>>, price: EndpointPrice | undefined) {

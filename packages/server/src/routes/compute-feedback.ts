@@ -70,7 +70,7 @@ export function feedbackRoutes({ callers, compute }: Needs): Endpoint[] {
       body: bodySchema,
       example: { receipt_id: 'r_env_1803902400_0123456789ab', label: 'good' },
       answers: { 200: { description: 'The rating of the call', schema: feedbackSchema } },
-      errors: [...CALLER_ERRORS, 'receipt_not_found', 'rated_otherwise'],
+      errors: [...CALLER_ERRORS, 'conflicting_fields', 'receipt_not_found', 'rated_otherwise'],
       admit: callers.admitCaller,
       async handle(call) {
         const { name: account } = await callers.callerOf(call);

@@ -199,9 +199,9 @@ function asset(): Endpoint {
     },
     answers: {
       200: {
-        description: 'The file',
+        description: 'The file, with the media type of its ending',
         schema: z.string(),
-        contentType: 'application/octet-stream',
+        contentType: '*/*',
         headers: {
           ETag: 'The hash of the file.',
           'Cache-Control': '`immutable`: it may be kept for a year.',

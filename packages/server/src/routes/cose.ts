@@ -78,8 +78,7 @@ function register(services: Needs): Endpoint {
     admit: (call) => services.callers.admit(call, 'apiKey'),
     stream: {
       mediaType: COSE,
-      description: 'A Signed Statement (RFC 9943): a COSE_Sign1 with the tag 18.',
-      example: '…',
+      description: 'A Signed Statement (RFC 9943): a COSE_Sign1 with the tag 18, of at most 1 MiB.',
       async handle(call) {
         const statement = await readStatement(call.chunks);
         await openSignedStatement(statement, (name) => keysNamed(services, name));
@@ -157,7 +156,12 @@ function entry(services: Needs): Endpoint {
       }),
     }),
     answers: {
-      200: { description: 'The receipt', contentType: COSE, schema: binary },
+      200: {
+        description: 'The receipt',
+        contentType: COSE,
+        schema: binary,
+        headers: { Location: 'The same address.' },
+      },
       302: {
         description: 'No checkpoint covers it yet',
         headers: { Location: 'The same address.', 'Retry-After': 'Seconds until it is there.' },

@@ -27,29 +27,44 @@ export function issuerRoutes(services: Needs): Endpoint[] {
   return [apply(services), record(services), trust(services), earlierTrust(services), didWeb(services)];
 }
 
+const keyTimes = {
+  state: z
+    .enum(['pending', 'active', 'retired', 'revoked'])
+    .openapi({ description: 'What may be made of it now.' }),
+  valid_from: timestamp.openapi({ description: 'From when its signatures count.' }),
+  valid_until: timestamp
+    .nullable()
+    .openapi({ description: 'Until when, exclusive; null while there is no end.' }),
+  revoked: z
+    .object({
+      at: timestamp.openapi({ description: 'When it was revoked.' }),
+      reason: z
+        .enum(['compromised', 'superseded', 'ceased', 'unspecified'])
+        .openapi({ description: 'Why it was revoked.' }),
+    })
+    .nullable()
+    .openapi({ description: 'Null while it is not revoked.' }),
+};
+
 const keySchema = z
   .object({
     key_id: didText.openapi({ description: 'The id of the key.', example: 'did:svc:acme:key-1' }),
     public_key: publicKeyText,
     purpose: z.string().openapi({ description: 'What the key signs.', examples: [...KEY_PURPOSES] }),
-    state: z
-      .enum(['pending', 'active', 'retired', 'revoked'])
-      .openapi({ description: 'What may be made of it now.' }),
-    valid_from: timestamp.openapi({ description: 'From when its signatures count.' }),
-    valid_until: timestamp
-      .nullable()
-      .openapi({ description: 'Until when, exclusive; null while there is no end.' }),
-    revoked: z
-      .object({
-        at: timestamp.openapi({ description: 'When it was revoked.' }),
-        reason: z
-          .enum(['compromised', 'superseded', 'ceased', 'unspecified'])
-          .openapi({ description: 'Why it was revoked.' }),
-      })
-      .nullable()
-      .openapi({ description: 'Null while it is not revoked.' }),
+    ...keyTimes,
   })
   .openapi('IssuerKey', { description: 'A key of an issuer, and when its signatures count.' });
+
+const pqKeySchema = z
+  .object({
+    alg: z.string().openapi({ description: 'The algorithm.', example: 'ML-DSA-65' }),
+    key_id: z.string().openapi({ description: '`sha256:` and the SHA-256 of the public key, in hex.' }),
+    public_key: z.string().openapi({ description: '1,952 bytes, base64url without padding.' }),
+    ...keyTimes,
+  })
+  .openapi('IssuerPqKey', {
+    description: 'A key for second signatures of pq receipts, which are experimental.',
+  });
 
 const signedStatement = (purpose: z.ZodType<string>) =>
   z.strictObject({
@@ -235,6 +250,10 @@ const bundleSchema = z
             .enum(['registered', 'verified'])
             .openapi({ description: 'Whether the operator has verified who it is.' }),
           keys: z.array(keySchema).openapi({ description: 'Its keys.' }),
+          pq_keys: z
+            .array(pqKeySchema)
+            .optional()
+            .openapi({ description: 'Its keys for second signatures; absent if it has none.' }),
         }),
       )
       .openapi({ description: 'The issuers.' }),

@@ -81,12 +81,16 @@ const HEADERS = {
 const refusal = z
   .object({
     jsonrpc: z.literal('2.0').openapi({ description: 'Always this.' }),
-    id: z.null().openapi({ description: 'No request was read.' }),
+    id: z
+      .union([z.string(), z.int(), z.null()])
+      .openapi({ description: 'The id of the request; null where none was read.' }),
     error: z
       .object({
         code: z.int().openapi({ description: 'The code of JSON-RPC.' }),
         message: z.string().openapi({ description: 'What is wrong.' }),
-        data: z.looseObject({}).optional().openapi({ description: 'The problem document.' }),
+        data: z.looseObject({}).optional().openapi({
+          description: 'The problem document, or with -32022 the revisions that are `supported`.',
+        }),
       })
       .openapi({ description: 'Why it was refused.' }),
   })

@@ -86,13 +86,18 @@ export function statusRoutes(services: Pick<Services, 'status'>): Endpoint[] {
       description:
         'The state of the service’s endpoints, each of which the service calls every minute; of providers and models, by the outcome of their recent calls; the newest checkpoint; and how long the oldest hash has waited for its anchor. The document is signed with the service’s status key, numbered and chained, so that an outdated status, or a second one with the same number, is detected: `tally status --verify`. A client whose `Accept` names `text/html` gets the page that shows the status.',
       availability: 'live',
-      headers: { Accept: '`text/html` for the page.' },
+      headers: {
+        Accept: '`text/html` for the page.',
+        'If-None-Match': 'An `ETag` of the page: the answer is 304 if it has not changed.',
+      },
       answers: {
         200: {
           description: 'The signed document',
           schema: statusSchema,
           otherwise: { 'text/html': z.string().openapi({ description: 'The page that shows it.' }) },
+          headers: { ETag: 'Of the page alone: changes when it changes.' },
         },
+        304: { description: 'The page has not changed' },
       },
       errors: ['unavailable'],
       async handle({ c, headers }) {
