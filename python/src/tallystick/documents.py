@@ -1316,6 +1316,10 @@ class StatusModel(TypedDict):
     """``ok``, or what was wrong."""
     since: str
     """When the endpoint or model entered this ``state``."""
+    warning: NotRequired[Literal["retires_soon", "price_old"]]
+    """Only of a model, where there is one: its provider shuts it down within a month, or its
+    price was read more than 90 days ago.
+    """
 
 
 class StatusLogCheckpoint(TypedDict):

@@ -1659,6 +1659,8 @@ export interface StatusModel {
   readonly code: string;
   /** When the endpoint or model entered this `state`. */
   readonly since: string;
+  /** Only of a model, where there is one: its provider shuts it down within a month, or its price was read more than 90 days ago. */
+  readonly warning?: 'retires_soon' | 'price_old';
 }
 export interface TestWebhookAnswer {
   /** The id of the message. */

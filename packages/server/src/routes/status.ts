@@ -32,6 +32,10 @@ const modelSchema = z
     state: z.enum(STATUS_STATES).openapi({ description: '`unknown` if nobody called it lately.' }),
     code: z.string().openapi({ description: '`ok`, or what was wrong.' }),
     since: timestamp.openapi({ description: 'When the endpoint or model entered this `state`.' }),
+    warning: z.enum(['retires_soon', 'price_old']).optional().openapi({
+      description:
+        'Only of a model, where there is one: its provider shuts it down within a month, or its price was read more than 90 days ago.',
+    }),
   })
   .openapi('StatusModel', { description: 'How a provider or a model is.' });
 
