@@ -163,7 +163,8 @@ describe.each([MODEL, CLAUDE])('receiptFetch under @anthropic-ai/sdk, with %s', 
   });
 
   it('reports a stream that the provider broke off, with the receipt in its error', async () => {
-    front.upstream.play({ fault: { kind: 'cut', after: 3 } });
+    // After the first text: a message that was only opened is no answer.
+    front.upstream.play({ fault: { kind: 'cut', after: 4 } });
     await expect(anthropic.messages.stream(asked).finalMessage()).rejects.toThrow('api_error');
     expect(await first.promise).toMatchObject({
       protocol: 'messages',
