@@ -48,6 +48,25 @@ describe('a first start', () => {
   });
 });
 
+/** Says at the end of the process which parts of Node it had loaded. */
+const SAYS_PARTS = `process.on('exit', () => console.error(process.moduleLoadList.join('\\n')))`;
+
+it('loads neither Node’s fetch nor TLS to mint, to verify, to show a page and to say how it is', async () => {
+  const service = await serve({
+    TALLY_DEVNET: 'off',
+    NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(SAYS_PARTS)}"`,
+  });
+  const receipt = await post(`${service.url}/v1/receipt/emit`, { input: 'x' });
+  await post(`${service.url}/v1/receipts/verify`, receipt.text);
+  await text(`${service.url}/verify`);
+  expect(JSON.parse(await text(`${service.url}/status`))).toHaveProperty('endpoints');
+  const { code, stderr } = await service.kill('SIGTERM');
+  expect(code).toBe(0);
+  const loaded = stderr.split('\n');
+  expect(loaded).toContain('NativeModule http');
+  expect(loaded.filter((part) => /undici|http2|NativeModule (?:https|tls)$/.test(part))).toEqual([]);
+});
+
 describe('an end', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     '%s lets a request in flight finish, and takes no new ones',
