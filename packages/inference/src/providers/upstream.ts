@@ -66,7 +66,7 @@ interface UpstreamCall extends Pick<ChatCall, 'model' | 'signal' | 'trace'> {
   readonly streamed?: boolean;
   /** Headers of this call alone. They replace none of the upstream's own. */
   readonly headers?: Headers;
-  /** Reads the body of a failure of this call; when absent as that of any other. */
+  /** Reads what the body of a failure says of this call. When absent, such a body is read as that of any other call. */
   readonly readError?: ReadError;
 }
 

@@ -9,11 +9,11 @@ import { toNanoUsdc } from './units.ts';
 export interface ReadPostings {
   /** Line of the last one. */
   readonly line: number;
-  /** Id of the last one; empty where there is none. */
+  /** Id of the last posting; empty where there is none. */
   readonly posting: string;
   /** Base units. */
   readonly sum: BaseUnits;
-  /** Those that book no transaction, and no opening. */
+  /** The postings that book neither a transaction nor an opening. */
   readonly unknown: readonly Posting[];
 }
 

@@ -35,7 +35,7 @@ export class ReceivedRequest implements Asked {
     this.#incoming = incoming;
   }
 
-  /** An early end does not close the connection, which the answer needs. */
+  /** A reader that stops before the end of the body leaves the connection open, which the answer needs. */
   get body(): AsyncIterable<Uint8Array> {
     return this.#incoming.iterator({ destroyOnReturn: false });
   }

@@ -104,7 +104,7 @@ export class Sessions {
   }
 
   /**
-   * Serves a request of a session, or ends it; null if it is not open.
+   * Serves a request of a session, or ends the session. Resolves to null if the session is not open.
    * @param client who asks
    * @throws invalid_request for the id of a request that is not answered yet: one of the two would get the answer of the other
    */
