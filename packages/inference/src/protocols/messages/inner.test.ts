@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { JsonObject } from '@tallystick/core';
+import type { JsonObject, JsonValue } from '@tallystick/core';
 import { describe, expect, it } from 'vitest';
 import { messagesRequest } from '../../providers/anthropic-request.ts';
 import { conversationOf } from './conversation.ts';
@@ -333,6 +333,28 @@ it.each<[string, JsonObject]>([
 ])('a malformed %s is refused', (member, members) => {
   const result = schema.safeParse({ ...head, ...members });
   expect(result.error?.issues.map(({ path: [first] }) => first)).toEqual([member]);
+});
+
+it.each<[string, JsonValue, JsonValue]>([
+  ['inference_geo', 'us', 'global'],
+  ['fallbacks', [{ model: 'claude-other' }], []],
+])('%s is refused where it changes the model or its price', (field, dear, harmless) => {
+  const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
+  expect(() => innerOf({ ...body, [field]: dear })).toThrow(
+    expect.objectContaining({ code: 'invalid_request', field }),
+  );
+  for (const value of [harmless, null]) expect(innerOf({ ...body, [field]: value })).toEqual(innerOf(body));
+});
+
+it.each<[string, JsonObject]>([
+  [
+    'context_management.edits[1].type',
+    { context_management: { edits: [{ type: 'clear_tool_uses_20250919' }, { type: 'compact_20260112' }] } },
+  ],
+  ['compaction', { compaction: { type: 'summarize' } }],
+])('%s is refused where the provider would summarize', (field, members) => {
+  const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], ...members };
+  expect(() => innerOf(body)).toThrow(expect.objectContaining({ code: 'invalid_request', field }));
 });
 
 it('another speed is refused, since it is billed at other prices', () => {

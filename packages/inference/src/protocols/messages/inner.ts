@@ -4,13 +4,17 @@ import type { ChatBody } from '../../types.ts';
 import { stateless, unsupportedMember } from '../protocol.ts';
 import { conversationOf } from './conversation.ts';
 
+const COMPACTION =
+  "the provider would write a summary of the conversation first, whose tokens its `usage` does not add to the answer's.";
+
 /**
  * A Messages request in inner form; `nativeOnly` names what has no counterpart there.
- * @throws invalid_request for a class of service that has prices of its own, and for another model that advises at its own; state_not_kept
- * for a thread, whose earlier turns would stand in the operator's account, unseen and without a price here
+ * @throws invalid_request for a class of service or a place that has prices of its own, for another model that advises or answers at its
+ * own, and for a summary that is billed beside the answer; state_not_kept for a thread, whose earlier turns would stand in the operator's
+ * account, unseen and without a price here
  */
 export function innerOf(body: JsonObject): ChatBody {
-  const { speed, thread } = body;
+  const { speed, thread, fallbacks, inference_geo: place } = body;
   if (thread !== undefined && thread !== null)
     throw stateless('thread', 'Conversations are not kept. Send the whole of it, without `thread`.');
   if (speed !== undefined && speed !== null && speed !== 'standard')
@@ -18,6 +22,20 @@ export function innerOf(body: JsonObject): ChatBody {
       'speed',
       'answers at another speed have prices of their own, which are not known here.',
     );
+  if (place !== undefined && place !== null && place !== 'global')
+    throw unsupportedMember(
+      'inference_geo',
+      'answers from a chosen place have prices of their own, which are not known here.',
+    );
+  if (fallbacks !== undefined && fallbacks !== null && !(Array.isArray(fallbacks) && fallbacks.length === 0))
+    throw unsupportedMember(
+      'fallbacks',
+      'the provider would let another model answer, at prices that are not those of the model chosen here.',
+    );
+  const edits = objectsOf(asObject(body['context_management'])?.['edits']);
+  const compaction = edits.findIndex(({ type }) => asText(type)?.startsWith('compact'));
+  if (compaction >= 0) throw unsupportedMember(`context_management.edits[${compaction}].type`, COMPACTION);
+  if ((body['compaction'] ?? null) !== null) throw unsupportedMember('compaction', COMPACTION);
   const advisor = objectsOf(body['tools']).findIndex(({ type }) => asText(type)?.startsWith('advisor_'));
   if (advisor >= 0)
     throw unsupportedMember(
