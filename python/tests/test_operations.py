@@ -755,6 +755,21 @@ def test_an_address_of_its_own_for_each_part(monkeypatch: pytest.MonkeyPatch) ->
     assert asked == [receipts, receipts, api, api, api, api, api, api, site, site]
 
 
+def test_an_empty_address_in_the_environment_stands_for_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        return httpx.Response(200, json={})
+
+    monkeypatch.setenv("TALLY_URL", "")
+    with Client(http_client=httpx.Client(transport=httpx.MockTransport(answer))) as client:
+        client.get_status()
+    assert asked == ["http://127.0.0.1:8787/status"]
+
+
 def test_what_pays_has_one_key_for_all_attempts_and_an_error_tells_all() -> None:
     keys: list[str] = []
 

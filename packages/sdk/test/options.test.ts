@@ -81,6 +81,11 @@ describe('addresses', () => {
     expect(pathsAt(service)).toEqual(['/status']);
   });
 
+  test('an empty TALLY_URL stands for none', () => {
+    vi.stubEnv('TALLY_URL', '');
+    expect(() => createClient()).not.toThrow();
+  });
+
   test.each(['baseUrl', 'apiUrl', 'siteUrl'])('a wrong %s is named', (field) => {
     expect(() => createClient({ [field]: 'ftp://x' })).toThrow(
       expect.objectContaining({ code: 'invalid_field', field }),

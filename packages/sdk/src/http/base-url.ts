@@ -36,7 +36,7 @@ export function placesOf(addresses: Addresses): (path: string) => Place {
 /** Address of a service on this machine, unless the environment names another. Browsers have no environment. */
 function defaultUrl(): string {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } };
-  return process?.env?.['TALLY_URL'] ?? 'http://127.0.0.1:8787';
+  return process?.env?.['TALLY_URL'] || 'http://127.0.0.1:8787';
 }
 
 /** The URL without a trailing slash: scheme, host, port and perhaps a path. @throws invalid_field */

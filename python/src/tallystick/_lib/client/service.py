@@ -57,7 +57,7 @@ class Service:
         _require_header(api_key, "api_key")
         _require_header(agent_did, "agent_did")
         _require_header(accept_charge, "accept_charge")
-        base = os.environ.get("TALLY_URL", _LOCAL) if base_url is None else base_url
+        base = (os.environ.get("TALLY_URL") or _LOCAL) if base_url is None else base_url
         return cls(
             _service_url(base, "base_url"),
             _service_url(base if api_url is None else api_url, "api_url"),
