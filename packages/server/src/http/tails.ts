@@ -33,10 +33,18 @@ export class Tails {
    */
   open(c: AppContext, owner: string, read: (from: number) => Promise<readonly ListedCall[]>): Answer {
     const own = this.#open.get(owner) ?? 0;
-    if (own >= MOST_OF_ONE || this.#count >= MOST)
+    if (own >= MOST_OF_ONE)
       throw new Refusal('rate_limited', `At most ${MOST_OF_ONE} live lists may be open. Close one.`, {
         retryAfter: 10,
       });
+    if (this.#count >= MOST)
+      throw new Refusal(
+        'rate_limited',
+        `The service has ${MOST} live lists open, which is the most it holds. Try again later.`,
+        {
+          retryAfter: 60,
+        },
+      );
     const signal = AbortSignal.any([clientSignal(c), this.#ended.signal, AbortSignal.timeout(LIFE_MS)]);
     return {
       status: 200,
