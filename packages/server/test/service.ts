@@ -14,8 +14,10 @@ import { listen } from '../src/app/listen.ts';
 import { openServices } from '../src/app/services.ts';
 import { summed } from '../src/app/workers/summed-metrics.ts';
 import { type Config, readConfig } from '../src/config/config.ts';
+import { type Answered, finishedOf } from '../src/http/answered.ts';
 import type { Services } from '../src/services.ts';
 import { BALANCED, BALANCER, startBalancer } from './balancer.ts';
+import { DocumentedAnswers } from './documented.ts';
 import { startPostgres, type TestPostgres } from './postgres.ts';
 import { serverFolder } from './server-folders.ts';
 
@@ -74,7 +76,10 @@ export interface TestService {
   readonly processes: readonly Services[];
   readonly config: Config;
   readonly clock: TestClock;
-  /** A text or bytes are sent as they are, anything else as JSON. */
+  /**
+   * A text or bytes are sent as they are, anything else as JSON. This and the other two fail if the answer is not what the OpenAPI
+   * document says.
+   */
   post(path: string, body: unknown, headers?: RequestHeaders): Promise<Reply>;
   get(path: string, headers?: RequestHeaders): Promise<Reply>;
   request(path: string, init: RequestInit): Promise<Reply>;
@@ -140,8 +145,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   };
 
   let requests = 0;
-  const request = async (path: string, init: RequestInit): Promise<Reply> =>
-    toReply(await at(requests++).app.request(path, init));
+  const request = async (path: string, init: RequestInit): Promise<Reply> => {
+    const reply = await toReply(await at(requests++).app.request(path, init));
+    documented ??= readDocument(at(0).app);
+    const fault = (await documented).faultOf({ ...reply, path, method: init.method ?? 'GET' });
+    expect(fault, 'The OpenAPI document lacks it').toBeNull();
+    return reply;
+  };
   return {
     get app() {
       return at(0).app;
@@ -236,6 +246,16 @@ async function openDatabase(): Promise<FileDatabase> {
   const client = new Client({ connectionString: url });
   await client.connect();
   return { server: await server, name, url, client };
+}
+
+/** What the OpenAPI document says of answers: the same for all services of a process, whatever their configuration. */
+let documented: Promise<DocumentedAnswers> | undefined;
+
+/** Asks as the service's own probe, so that no test finds the request in a metric or a line of the log. */
+async function readDocument(app: Opened['app']): Promise<DocumentedAnswers> {
+  const answered: Answered = await app.request('/openapi.json', {}, { probe: true });
+  const { body } = finishedOf(answered);
+  return new DocumentedAnswers((await new Response(body).json()) as JsonObject);
 }
 
 export async function toReply(response: Response): Promise<Reply> {
