@@ -21,6 +21,16 @@ test.each([
   expect(shortMoney(exact)).toBe(shown);
 });
 
+test.each([
+  ['249.99866', '$249.99'],
+  ['0.999999', '$0.9999'],
+  ['250', '$250.00'],
+  ['0.000000001', '$0.000000001'],
+  ['-0.00000100001', '−$0.000001001'],
+])('shows %s that is there as %s', (exact, shown) => {
+  expect(shortMoney(exact, 'down')).toBe(shown);
+});
+
 const nano = fc.bigInt({ min: 0n, max: 10n ** 18n });
 const usdc = (amount: bigint): string => {
   const digits = String(amount).padStart(10, '0');

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../api.ts';
 import { AccountOnly } from '../../components/account-only.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { Money } from '../../components/money.tsx';
+import { Funds, Money } from '../../components/money.tsx';
 import { Skeleton } from '../../components/states.tsx';
 import { useLoad } from '../../load.ts';
 import { query, setQuery } from '../../router.ts';
@@ -89,7 +89,7 @@ function Figures({ of: balance }: { readonly of: Balance }): JSX.Element {
         <div data-state={balance.low ? 'near' : undefined}>
           <dt>Available</dt>
           <dd>
-            <Money of={balance.available.usdc} />
+            <Funds of={balance.available.usdc} />
           </dd>
           {balance.low && (
             <dd class="note">
@@ -106,7 +106,7 @@ function Figures({ of: balance }: { readonly of: Balance }): JSX.Element {
         <div>
           <dt>In the account</dt>
           <dd>
-            <Money of={balance.balance.usdc} />
+            <Funds of={balance.balance.usdc} />
           </dd>
         </div>
       </dl>

@@ -1,7 +1,7 @@
 import { receiptIdPattern } from '@tallystick/core';
 import type { JSX } from 'preact';
 import { ExportButtons } from '../../components/export-buttons.tsx';
-import { Money } from '../../components/money.tsx';
+import { Funds, Money } from '../../components/money.tsx';
 import { More } from '../../components/more.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
@@ -95,7 +95,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     width: 16,
     end: true,
     yields: 1,
-    cell: ({ balance_usdc: balance }) => <Money of={balance} />,
+    cell: ({ balance_usdc: balance }) => <Funds of={balance} />,
   },
 ];
 
