@@ -13,9 +13,9 @@ export const shortCount = (value: number): string => (value < 10_000 ? count(val
 
 /** A length of time: `312 ms`, `1.24 s`, `2 min 5 s`. */
 export function duration(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 10_000) return `${(milliseconds / 1_000).toFixed(2)} s`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 9_995) return `${(milliseconds / 1_000).toFixed(2)} s`;
+  if (milliseconds < 59_950) return `${(milliseconds / 1_000).toFixed(1)} s`;
   const seconds = Math.round(milliseconds / 1_000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

@@ -111,7 +111,7 @@ function ContenderTable({
             </th>
             <td class="end">{quality === null ? '–' : percent(quality)}</td>
             <td class="end">{cost === null ? '–' : <Money of={usdcOf(cost)} />}</td>
-            <td class="end medium">{score === null ? '–' : score.toFixed(3)}</td>
+            <td class="end medium">{score === null ? '–' : score.toFixed(3).replace('-', '−')}</td>
             <td class="words">{role === 'chosen' ? 'This one was chosen.' : words}</td>
           </tr>
         ))}
