@@ -179,8 +179,11 @@ export interface LogStore {
    * if none is.
    */
   firstLeavesAt(times: readonly number[]): Promise<number[]>;
-  /** Number of the hashes in an account's list, or in a key's part of it, whose index is in a range. */
-  countAnchors(range: Omit<LeafPage, 'limit' | 'owner'> & { readonly owner: string }): Promise<number>;
+  /** For each range, the number of the hashes in an account's list, or in a key's part of it, whose index is in it. */
+  countAnchors(
+    list: Pick<LeafPage, 'key'> & { readonly owner: string },
+    ranges: readonly Pick<LeafPage, 'from' | 'before'>[],
+  ): Promise<number[]>;
   /** The number of accepted leaves. */
   countLeaves(): Promise<number>;
 

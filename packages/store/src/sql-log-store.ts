@@ -19,7 +19,7 @@ import type {
   TreeHead,
 } from '@tallystick/log';
 import { accept } from './accept.ts';
-import { all, run } from './database-work.ts';
+import { all, run, type Work } from './database-work.ts';
 import { firstAtLeast } from './first-at-least.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { ChainPostingRow, ListedLeafRow, LogQueries } from './log-queries.ts';
@@ -114,15 +114,21 @@ export class SqlLogStore implements LogStore {
     return rows.map(toListedLeaf);
   }
 
-  async countAnchors({
-    owner,
-    key = null,
-    from,
-    before,
-  }: Parameters<LogStore['countAnchors']>[0]): Promise<number> {
+  async countAnchors(
+    ...[{ owner, key = null }, ranges]: Parameters<LogStore['countAnchors']>
+  ): Promise<number[]> {
     const list = key === null ? owner : keyList(owner, key);
-    const found = await this.#first(this.#queries.countOfAnchors, { owner: list, from, before });
-    return found?.count ?? 0;
+    return this.#database.read(this.#countsOf(list, ranges));
+  }
+
+  /** One after another, so that many ranges take no more than one of the database's connections. */
+  *#countsOf(owner: string, ranges: Parameters<LogStore['countAnchors']>[1]): Work<number[]> {
+    const counts: number[] = [];
+    for (const { from, before } of ranges) {
+      const [found] = yield* all(this.#queries.countOfAnchors, { owner, from, before });
+      counts.push(found?.count ?? 0);
+    }
+    return counts;
   }
 
   /** The scheduled times of leaves never fall as indexes rise, so the first ones are found by halving. */

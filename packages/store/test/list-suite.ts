@@ -266,10 +266,12 @@ export function listSuite(name: string, createDatabase: CreateDatabase): void {
       expect(await indexes(OWNER, 'key_made')).toEqual([2, 1]);
       expect(await indexes(OWNER, 'key_b')).toEqual([]);
       expect(await indexes(OTHER, 'key_made')).toEqual([]);
-      expect(await store.log.countAnchors({ owner: OWNER, from: 0, before: 9 })).toBe(4);
-      expect(await store.log.countAnchors({ owner: OWNER, from: 1, before: 3 })).toBe(2);
-      expect(await store.log.countAnchors({ owner: OWNER, key: 'key_made', from: 2, before: 9 })).toBe(1);
-      expect(await store.log.countAnchors({ owner: OTHER, key: 'key_made', from: 0, before: 9 })).toBe(0);
+      const all = { from: 0, before: 9 };
+      expect(await store.log.countAnchors({ owner: OWNER }, [all, { from: 1, before: 3 }])).toEqual([4, 2]);
+      expect(
+        await store.log.countAnchors({ owner: OWNER, key: 'key_made' }, [{ from: 2, before: 9 }]),
+      ).toEqual([1]);
+      expect(await store.log.countAnchors({ owner: OTHER, key: 'key_made' }, [all])).toEqual([0]);
     });
 
     it('and tells the first leaf of a time', async () => {

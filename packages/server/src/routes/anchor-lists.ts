@@ -121,9 +121,7 @@ function anchorCounts(services: Needs): Endpoint {
       if (call.query.key !== undefined && call.query.key !== key)
         return json({ data: [] }, { headers: PRIVATE });
       const ranges = await countBetween(buckets, (times) => store.log.firstLeavesAt(times));
-      const counts = await Promise.all(
-        ranges.map(({ from, before }) => store.log.countAnchors({ owner, key, from, before })),
-      );
+      const counts = await store.log.countAnchors({ owner, key }, ranges);
       const data = ranges.flatMap(({ at }, index) => {
         const found = counts[index] ?? 0;
         return found === 0 ? [] : { at: formatTimestamp(at * 1_000), anchors: found };
