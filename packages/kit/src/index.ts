@@ -1,3 +1,4 @@
+export { alternatives } from './alternatives.ts';
 export { type AnthropicError, anthropicError } from './anthropic-error.ts';
 export { type Background, createBackground, runEvery } from './background.ts';
 export type { ConsumeOutcome, CounterStore } from './counter-store.ts';

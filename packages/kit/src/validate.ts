@@ -1,5 +1,6 @@
 import { formatPath, type JsonValue, TallyError } from '@tallystick/core';
 import type { z } from 'zod';
+import { alternatives } from './alternatives.ts';
 import { suggest } from './suggest.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -80,10 +81,9 @@ function otherLiterals(branches: Branches): readonly Issue[] | null {
   const [first] = literals;
   if (first === undefined || literals.length < branches.length || places.size > 1) return null;
   const values = literals.flatMap((one) => (one.code === 'invalid_value' ? one.values.map(asJson) : []));
-  return [{ ...first, message: `expected ${ALTERNATIVES.format(values)}` }];
+  return [{ ...first, message: `expected ${alternatives(values)}` }];
 }
 
-const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const asJson = (value: unknown): string => JSON.stringify(value);
 
 /** Codes of issues with a value of the right type. */

@@ -21,7 +21,7 @@ export { LeafBudget, readMeteredLines } from './metering-lines.ts';
 export { expiryOf, signEnvelope } from './mint.ts';
 export { type OperatorFacts, ownOperation } from './operator-facts.ts';
 export { ownTransaction } from './own-transaction.ts';
-export { carriedNote, listed, refuseUncarried } from './profile-members.ts';
+export { carriedNote, refuseUncarried } from './profile-members.ts';
 export { METERING_PRICE, RECEIPT_PRICE, STEP_PRICE } from './receipt-payment.ts';
 export type { GetOutcome, ReceiptOwner, ReceiptStore } from './receipt-store.ts';
 export { keptReceipt, type PurgeStep, purgeExpired } from './retention.ts';

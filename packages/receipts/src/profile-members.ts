@@ -1,11 +1,6 @@
 import { CARRIED_MEMBERS, type CarriedMember, type Profile, profiles, TallyError } from '@tallystick/core';
 import type { EmitRequest } from './emit.ts';
 
-/** Names as a sentence lists alternatives: `a, b or c`. */
-export function listed(names: readonly string[]): string {
-  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
-}
-
 const nameIt = ({ name }: { readonly name: Profile }): Profile => name;
 
 const carriersOf = (member: CarriedMember): readonly Profile[] =>

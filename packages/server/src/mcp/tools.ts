@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { type JsonObject, PROFILES } from '@tallystick/core';
-import { listed } from '@tallystick/receipts';
+import { alternatives } from '@tallystick/kit';
 
 /** A tool: an endpoint of the HTTP interface under a name, whose arguments are the endpoint's input. */
 export interface ToolDefinition {
@@ -33,7 +33,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   {
     name: 'emit_receipt',
     title: 'Emit a receipt of a chosen profile',
-    description: `Signs a receipt of a chosen profile (${listed(PROFILES)}) for an agent. Give one of payload, input and payload_sha256. select_profile recommends the profile.`,
+    description: `Signs a receipt of a chosen profile (${alternatives(PROFILES)}) for an agent. Give one of payload, input and payload_sha256. select_profile recommends the profile.`,
     routes: ['POST /v1/receipt/emit'],
     annotations: { ...ADDS, idempotentHint: false },
   },
@@ -153,7 +153,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   {
     name: 'select_profile',
     title: 'Recommend a receipt profile',
-    description: `Recommends a receipt profile (${listed(PROFILES)}) by intent, amount and counterparty, and says why.`,
+    description: `Recommends a receipt profile (${alternatives(PROFILES)}) by intent, amount and counterparty, and says why.`,
     routes: ['POST /v1/rubric/select'],
     annotations: READS,
   },

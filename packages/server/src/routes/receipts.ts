@@ -17,13 +17,13 @@ import {
   receiptIdPattern,
   TallyError,
 } from '@tallystick/core';
+import { alternatives } from '@tallystick/kit';
 import {
   anchorOf,
   carriedNote,
   type EmitRequest,
   issueTo,
   keptReceipt,
-  listed,
   RECEIPT_PRICE,
   type ReceiptRequest,
   refuseUncarried,
@@ -299,7 +299,7 @@ export function profileOf(text: string | undefined): Profile {
   if (profile !== undefined) return profile;
   throw new TallyError(
     'unknown_profile',
-    `There is no profile “${text.slice(0, 40)}”. Choose ${listed(PROFILES)}.`,
+    `There is no profile “${text.slice(0, 40)}”. Choose ${alternatives(PROFILES)}.`,
     {
       field: 'profile',
     },
