@@ -13,7 +13,7 @@ let routed: Routed;
 let proxy: TcpProxy;
 let headers: Readonly<Record<string, string>>;
 /** The call that went well, as the list has it. */
-let row: Readonly<Record<'key' | 'receipt_id' | 'request_hash', string>>;
+let row: Readonly<Record<'at' | 'key' | 'receipt_id' | 'request_hash', string>>;
 beforeAll(async () => {
   browser = await launch();
   routed = await startRouted({ clock: runningClock() });
@@ -103,6 +103,15 @@ test.each([
   expect(await page.locator('a.row').count()).toBe(calls);
   expect(complaints).toEqual([]);
   await context.close();
+});
+
+test('the breakdown counts nothing beside its range', async () => {
+  const to = Math.floor(Date.parse(row.at) / 3_600_000) * 3_600;
+  const { page } = await openSignedIn(`/activity?from=${to - 7_200}&to=${to}`);
+  await page.getByText('No calls in this range').waitFor();
+  expect(await page.locator('.metrics b').first().innerText()).toBe('0');
+  await page.locator('.breakdown', { hasText: 'There is nothing to break down.' }).waitFor();
+  await page.context().close();
 });
 
 test('a live list says when it is not live, is live again by itself, and misses no call and shows none twice', async () => {
