@@ -1,10 +1,7 @@
 import {
-  canonicalBytes,
   checkTrustBundle,
-  isObject,
-  readTrustPin,
+  readSavedBundle,
   revocationsTakenBack,
-  sha256Hex,
   TallyError,
   type TrustBundle,
 } from '@tallystick/core';
@@ -102,14 +99,7 @@ function savedOf(url: string): Unchecked {
 
 /** Reads a bundle as it is served, or as it was saved with its pin. @throws trust_invalid if the pin is damaged, or another bundle's */
 async function bundleFile(path: string): Promise<Unchecked> {
-  const document = await readJson(path);
-  if (!isObject(document) || !isObject(document.bundle)) return { from: path, bundle: document };
-  const { bundle, pin } = document;
-  if (pin === undefined) return { from: path, bundle };
-  const kept = readTrustPin(pin);
-  if (sha256Hex(canonicalBytes(bundle)) !== kept.bundle_sha256)
-    throw new TallyError('trust_invalid', 'The bundle is not the one that the pin beside it names.');
-  return { from: path, bundle, pin: kept };
+  return { from: path, ...readSavedBundle(await readJson(path)) };
 }
 
 async function check(

@@ -288,7 +288,7 @@ test.each<[string, (pin: object) => unknown, RegExp]>([
     (pin) => ({ ...pin, version: 1, bundle_sha256: '00'.repeat(32) }),
     /not the one that the pin beside it names/,
   ],
-])('a bundle in a file is not judged by beside a pin %s', async (_, damage, message) => {
+])('a bundle in a file is neither judged by nor shown beside a pin %s', async (_, damage, message) => {
   answer = { status: 200, body: await bundle(2) };
   const env = { TALLY_HOME: at('damaged-pin') };
   await tally(['trust', 'forget', url], { env });
@@ -299,6 +299,9 @@ test.each<[string, (pin: object) => unknown, RegExp]>([
   const said = await tally(['verify', at('any.json'), '--trust', at('pinned.json')], { env });
   expect(said).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
   expect(said.stderr).toContain('trust_invalid');
+  const shown = await tally(['trust', 'show', at('pinned.json')], { env });
+  expect(shown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
+  expect(shown.stderr).toContain('pinned.json');
 });
 
 describe('a newer bundle that takes back a revocation', () => {

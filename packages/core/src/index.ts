@@ -305,6 +305,7 @@ export type { AnchorAuthority, AnchorHistory, Payee } from './trust/authority.ts
 export {
   bundleHash,
   checkTrustBundle,
+  readSavedBundle,
   readTrustPin,
   rootFingerprint,
   signTrustBundle,

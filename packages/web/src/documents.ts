@@ -1,4 +1,4 @@
-import { isObject, type JsonValue, parseTimestamp } from '@tallystick/core';
+import { parseTimestamp } from '@tallystick/core';
 import { formatText, prose } from './words.ts';
 
 /** A receipt's place in a session; and, in the same file, another line or the session's opening. */
@@ -9,11 +9,6 @@ const session = /\n\{|"event"\s*:\s*"open"/;
 export function isSession(bytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(bytes);
   return place.test(text) && session.test(text);
-}
-
-/** The trust bundle in a document: as it is served, or as `tally trust fetch` saves it, with its pin. */
-export function bundleIn(document: JsonValue): JsonValue {
-  return isObject(document) && isObject(document.bundle) ? document.bundle : document;
 }
 
 /** The Unix milliseconds of a UTC time. @throws RangeError for anything else */

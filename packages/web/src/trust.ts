@@ -3,6 +3,7 @@ import {
   isObject,
   type JsonValue,
   parseJson,
+  readSavedBundle,
   TallyError,
   type Trust,
   type TrustBundle,
@@ -11,7 +12,6 @@ import {
   trustOf,
   utf8,
 } from '@tallystick/core';
-import { bundleIn } from './documents.ts';
 import { byId } from './dom.ts';
 
 const STORED_AS = 'tallystick-trust';
@@ -95,7 +95,9 @@ async function check(document: unknown, now: number, pin: TrustPin | undefined) 
  */
 export async function remember(bytes: Uint8Array, now: number): Promise<void> {
   const before = stored();
-  const checked = await check(bundleIn(parseJson(bytes)), now, recall()?.pin);
+  const { bundle, pin } = readSavedBundle(parseJson(bytes));
+  if (pin !== undefined) await check(bundle, now, pin);
+  const checked = await check(bundle, now, recall()?.pin);
   // What was remembered or forgotten meanwhile decides: against an older pin, an older bundle could pass.
   if (stored() !== before) return remember(bytes, now);
   store(checked);

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { checkTrustBundle } from '@tallystick/core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -476,6 +477,26 @@ describe('what can’t be relied on', () => {
     await page.waitForSelector('text=Remember this root');
     expect(await page.evaluate(readShown)).toMatchObject({ valid: true, trusted: true });
     expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('a saved bundle whose pin was damaged, or is another bundle’s, is refused', async () => {
+    const { page, context } = await open(browser, saved);
+    const bundle = await bundleOf(stores.known);
+    const { pin } = await checkTrustBundle(JSON.parse(bundle), { now: Date.now() });
+    const withPin = (changes: object): string =>
+      `{"bundle":${bundle},"pin":${JSON.stringify({ ...pin, ...changes })}}`;
+    for (const [changes, code] of [
+      [{ root: undefined }, 'trust_invalid'],
+      [{ bundle_sha256: '00'.repeat(32) }, 'trust_invalid'],
+      [{ root: `sha256:${'00'.repeat(32)}` }, 'trust_root_mismatch'],
+    ] as const) {
+      await addBundle(page, withPin(changes));
+      await page.waitForSelector(`#trust-error >> text=${code}`);
+      expect(await page.textContent('#trust-state')).toContain('No trust bundle');
+    }
+    await addBundle(page, withPin({}));
+    await page.waitForSelector('text=Version 1');
     await context.close();
   });
 

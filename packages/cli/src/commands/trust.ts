@@ -1,4 +1,10 @@
-import { checkTrustBundle, isObject, type JsonValue, TallyError, type TrustBundle } from '@tallystick/core';
+import {
+  checkTrustBundle,
+  type JsonValue,
+  readSavedBundle,
+  TallyError,
+  type TrustBundle,
+} from '@tallystick/core';
 import { type Command, Option } from 'commander';
 import { writeOut } from '../files.ts';
 import { nameOf, readJson } from '../input.ts';
@@ -256,10 +262,12 @@ async function showTrust(file: string | undefined, { json }: { json?: boolean })
 }
 
 /** Checks everything but the expiry, which `showBundle` prints. */
-function checkShown(document: JsonValue, name: string): Promise<Checked> {
-  const bundle = isObject(document) && isObject(document.bundle) ? document.bundle : document;
-  return checkTrustBundle(bundle, { now: 0 }).catch((error: unknown) => {
+async function checkShown(document: JsonValue, name: string): Promise<Checked> {
+  try {
+    const { bundle, pin } = readSavedBundle(document);
+    return await checkTrustBundle(bundle, { now: 0, pin });
+  } catch (error) {
     if (!(error instanceof TallyError)) throw error;
     throw new TallyError(error.code, `${name}: ${error.message}`, { field: error.field, cause: error });
-  });
+  }
 }

@@ -15,6 +15,7 @@ import {
   hex64,
   type Infer,
   integer,
+  isObject,
   keyId,
   listOf,
   nullable,
@@ -164,6 +165,21 @@ export function readTrustPin(value: unknown): TrustPin {
   throw new TallyError('trust_invalid', `The pin that was kept is damaged: ${field} must be ${expected}.`, {
     field,
   });
+}
+
+/**
+ * The bundle in a document: as it is served, or as `tally trust fetch` saves it, with its pin. The bundle is not checked here.
+ * @returns the bundle, and the pin beside it, for `checkTrustBundle`
+ * @throws trust_invalid if the pin is damaged, or another bundle's
+ */
+export function readSavedBundle(document: JsonValue): { bundle: JsonValue; pin?: TrustPin } {
+  if (!isObject(document) || !isObject(document['bundle'])) return { bundle: document };
+  const { bundle, pin } = document;
+  if (pin === undefined) return { bundle };
+  const kept = readTrustPin(pin);
+  if (sha256Hex(canonicalBytes(bundle)) !== kept.bundle_sha256)
+    throw new TallyError('trust_invalid', 'The bundle is not the one that the pin beside it names.');
+  return { bundle, pin: kept };
 }
 
 /**
