@@ -93,12 +93,12 @@ describe('by keyboard', () => {
     await page.keyboard.type('nonsense');
     await page.keyboard.press('Enter');
     await page.waitForSelector('#filter-problem');
-    await page.fill('.search input', 'model:gpt-5-mini');
+    await page.fill('.search input', 'model:openai/gpt-5-mini');
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/activity?model=gpt-5-mini');
+    await page.waitForURL('**/activity?model=openai%2Fgpt-5-mini');
     await page.waitForFunction(() =>
       [...document.querySelectorAll('.list td:nth-child(2)')].every(
-        (cell) => cell.textContent === 'gpt-5-mini',
+        (cell) => cell.textContent === 'openai/gpt-5-mini',
       ),
     );
     await page.keyboard.press('Escape');
@@ -132,9 +132,98 @@ describe('by keyboard', () => {
     await page.waitForURL('**/benchmark');
     await context.close();
   });
+
+  test('the command that is chosen is in sight', async () => {
+    const { page, context } = await openCalls();
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('.palette [role=combobox]:focus');
+    await page.keyboard.press('ArrowUp');
+    await page.waitForSelector('[aria-selected=true] >> text=Sign in');
+    const below = (): Promise<number> =>
+      page.evaluate(() => {
+        const [list, chosen] = ['.palette ul', '[aria-selected=true]'].map((one) =>
+          document.querySelector(one)?.getBoundingClientRect(),
+        );
+        return (chosen?.bottom ?? NaN) - (list?.bottom ?? NaN);
+      });
+    await expect.poll(below).toBeLessThan(1);
+    await context.close();
+  });
+
+  test('the menu of narrow windows closes by Escape and when the focus leaves it, and has the focus after what it opened', async () => {
+    const { page, context } = await openCalls('', { viewport: { width: 390, height: 844 } });
+    const open = async (): Promise<void> => {
+      await page.focus('.menu');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('.side[data-shown=true]');
+    };
+    await open();
+    await page.focus('.drawer a');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.side[data-shown=false] .menu:focus');
+    await open();
+    await page.focus('.drawer >> [aria-label="Keyboard shortcuts"]');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog[open]');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.menu:focus');
+    await open();
+    await page.focus('.drawer >> [aria-label="Keyboard shortcuts"]');
+    await page.keyboard.press('Tab');
+    await page.waitForSelector('.side[data-shown=false]');
+    expect(await activeText(page)).toBe('1h');
+    await context.close();
+  });
+
+  test('a page that was opened has the focus, and back in the list the row that opened it', async () => {
+    const { page, context } = await openCalls();
+    await keysHeard(page);
+    for (const key of ['j', 'j', 'j']) await page.keyboard.press(key);
+    const row = await page.evaluate(() => document.activeElement?.getAttribute('href') ?? '');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**${row}`);
+    await page.waitForSelector('main:focus');
+    await page.goBack();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('href'))).toBe(row);
+    await context.close();
+  });
+
+  test('the focus is on the first of the older calls, and beside a filter that was taken off', async () => {
+    const { page, context } = await openCalls();
+    await page.focus('button.more');
+    await page.keyboard.press('Enter');
+    const place = (): Promise<number> =>
+      page.evaluate(() =>
+        [...document.querySelectorAll('a.row')].findIndex((row) => row === document.activeElement),
+      );
+    await expect.poll(place).toBe(50);
+    await page.locator('.pick').first().click();
+    await page.focus('.chip button');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.search input:focus');
+    await context.close();
+  });
 });
 
 describe('the list of calls', () => {
+  test('shows a model with its maker, or leaves the maker out, and cuts no beginning of a name', async () => {
+    const { page, context } = await openCalls();
+    for (const width of [390, 768, 900, 1024, 1200, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await keysHeard(page);
+      const cut = await page.locator('.list .model-name').evaluateAll((names) =>
+        names.flatMap((name) => {
+          const [maker, rest] = [...name.children] as [HTMLElement, HTMLElement];
+          const beside = maker.offsetParent !== null && maker.offsetTop === rest.offsetTop;
+          const isCut = [maker, rest].some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+          return beside && isCut ? [name.textContent] : [];
+        }),
+      );
+      expect(cut, `${width} px`).toEqual([]);
+    }
+    await context.close();
+  });
+
   test('verifies a receipt in its place, reads older calls, and shows those that come in', async () => {
     const { page, context } = await openCalls();
     await page.locator('button', { hasText: 'Verify' }).first().click();

@@ -2,10 +2,10 @@ import type { BrowserContext } from 'playwright-core';
 
 /** Calls that a stub of `/v1/compute/calls` answers with. */
 const MODELS = [
-  ['claude-sonnet-4-5', 'anthropic'],
-  ['gpt-5-mini', 'openai'],
-  ['llama-3.3-70b-instruct', 'together'],
-  ['mistral-small-3', 'mistral'],
+  ['anthropic/claude-sonnet-4-5', 'anthropic'],
+  ['openai/gpt-5-mini', 'openai'],
+  ['together/llama-3.3-70b-instruct', 'together'],
+  ['mistral/mistral-small-3', 'mistral'],
 ] as const;
 const PAGE = 50;
 const MANY = 130;

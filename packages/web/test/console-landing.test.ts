@@ -89,6 +89,11 @@ describe.each(STATIC)('the header of %s', (path) => {
     expect(await link.isVisible()).toBe(false);
     await page.keyboard.press('Escape');
     expect(await page.locator('.pages details[open]').count()).toBe(0);
+    await groups.first().focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.pages details[open] a').last().focus();
+    await page.keyboard.press('Tab');
+    expect(await page.locator('.pages details[open]').count()).toBe(0);
     for (const target of await page
       .locator('.top a')
       .evaluateAll((links) => links.map((one) => one.getAttribute('href'))))

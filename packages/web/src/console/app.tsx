@@ -1,5 +1,5 @@
 import type { ComponentType, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Skeleton } from './components/states.tsx';
 import { Help } from './frame/help.tsx';
 import { open } from './frame/open.ts';
@@ -9,7 +9,7 @@ import { Sidebar } from './frame/sidebar.tsx';
 import { SignIn } from './identity/sign-in.tsx';
 import type { ConsolePage, PageProps } from './page.ts';
 import { pages } from './pages.ts';
-import { go, pageAt, path } from './router.ts';
+import { fragment, go, pageAt, path, query } from './router.ts';
 import { switchTheme } from './theme.ts';
 
 /** The frame, and in it the page that the address names. */
@@ -19,6 +19,17 @@ export function App(): JSX.Element {
   useEffect(() => {
     document.title = `${title} · Tallystick`;
   }, [title]);
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(path.value);
+  const opened = useRef(true);
+  // The focus goes to a page that was opened, as it does where a browser loads one, and does not stay on what is gone.
+  useEffect(() => {
+    const moved = shown.current !== path.value;
+    shown.current = path.value;
+    if (!opened.current && (moved || document.activeElement === document.body))
+      main.current?.focus({ preventScroll: true });
+    opened.current = false;
+  }, [path.value, query.value, fragment.value]);
   useShortcuts({
     'mod+k': () => {
       open.value = open.value === 'palette' ? null : 'palette';
@@ -37,7 +48,7 @@ export function App(): JSX.Element {
         Skip to the content
       </a>
       <Sidebar />
-      <main id="main" tabIndex={-1}>
+      <main ref={main} id="main" tabIndex={-1}>
         {at === null ? (
           <div class="empty">
             <h1>Nothing is here</h1>

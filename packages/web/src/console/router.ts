@@ -14,7 +14,11 @@ export const fragment = computed(() => {
 /** Query of the address. */
 export const query = computed(() => address.value.searchParams);
 
+/** Path, query and fragment that a step back or forward in the history has left; null after any other move. */
+export let left: string | null = null;
+
 addEventListener('popstate', () => {
+  left = address.value.href.slice(address.value.origin.length);
   address.value = new URL(location.href);
 });
 
@@ -24,6 +28,7 @@ export function go(to: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') history.pushState(null, '', url);
   else history.replaceState(null, '', url);
   const moved = url.pathname !== address.value.pathname;
+  left = null;
   address.value = url;
   if (moved) scrollTo(0, 0);
 }

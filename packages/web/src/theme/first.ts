@@ -11,6 +11,11 @@ addEventListener('click', ({ target }) => {
   closeMenus(target.closest('.pages details'));
 });
 
+// What has the focus below a menu would be covered.
+addEventListener('focusout', ({ relatedTarget }) => {
+  if (relatedTarget instanceof Element) closeMenus(relatedTarget.closest('.pages details'));
+});
+
 addEventListener('keydown', ({ key }) => {
   if (key !== 'Escape') return;
   const open = document.querySelector('.pages details[open]');

@@ -2,6 +2,14 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
+/** Gives an element the focus; where it is gone or hidden by now, the button of the menu that it stood in, or else the page. */
+function giveBack(to: HTMLElement): void {
+  to.focus({ preventScroll: true });
+  if (to === document.body || document.activeElement === to) return;
+  const instead = to.closest('.drawer') === null ? 'main' : '.menu';
+  document.querySelector<HTMLElement>(instead)?.focus({ preventScroll: true });
+}
+
 /**
  * A dialog that keeps the focus until it is closed, by Escape, its button, or a click beside it, and then gives it back. One that
  * shows what is never shown again is closed by its buttons alone.
@@ -29,7 +37,7 @@ export function Dialog({
     const opener = document.activeElement;
     dialog.current?.showModal();
     // Browsers give the focus back where a dialog is closed, and not where it is taken out of the page.
-    return () => queueMicrotask(() => opener instanceof HTMLElement && opener.focus({ preventScroll: true }));
+    return () => queueMicrotask(() => opener instanceof HTMLElement && giveBack(opener));
   }, []);
   return (
     <dialog

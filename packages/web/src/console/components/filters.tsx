@@ -79,7 +79,11 @@ export function Filters({
           <button
             type="button"
             aria-label={`Remove the filter ${name}`}
-            onClick={() => setQuery({ [name]: null })}
+            onClick={({ detail }) => {
+              setQuery({ [name]: null });
+              // No pointer has clicked, but a key: the button is gone, and the focus goes to the box beside it.
+              if (detail === 0) box.current?.focus();
+            }}
           >
             <Icon name="close" />
           </button>

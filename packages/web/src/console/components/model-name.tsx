@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** A model's name. Where there is no room for it, what stands before the slash is cut first; narrow lists leave that out. */
+/** A model's name. Lists leave out what stands before the slash where there is no room for both. */
 export function ModelName({ of }: { readonly of: string }): JSX.Element {
   const slash = of.indexOf('/') + 1;
   return (

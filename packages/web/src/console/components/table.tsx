@@ -1,6 +1,7 @@
 import { type ComponentChildren, Fragment, type JSX, type RefObject } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useShortcuts } from '../frame/shortcuts.ts';
+import { left } from '../router.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -46,6 +47,15 @@ export function Table<Row>({
     links[next]?.scrollIntoView({ block: 'nearest' });
   };
   useShortcuts({ j: () => move(1), k: () => move(-1) });
+  // Back from the thing that a row opened, that row has the focus again, in its place.
+  useEffect(() => {
+    if (!['BODY', 'MAIN'].includes(document.activeElement?.tagName ?? '')) return;
+    const link = [...(body.current?.querySelectorAll<HTMLElement>('a.row') ?? [])].find(
+      (link) => link.getAttribute('href') === left,
+    );
+    link?.focus({ preventScroll: true });
+    link?.scrollIntoView({ block: 'center' });
+  }, []);
   const table = useRef<HTMLTableElement>(null);
   const room = useRoom(table);
   const columns = fitting(all, room);

@@ -1,6 +1,6 @@
 import { receiptIdPattern } from '@tallystick/core';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from '../components/dialog.tsx';
 import { identity, signOut } from '../identity/identity.ts';
 import { pages, shownNavigation } from '../pages.ts';
@@ -20,6 +20,8 @@ export function Palette(): JSX.Element {
   const [chosen, setChosen] = useState(0);
   const found = commandsFor(text.trim());
   const at = Math.min(chosen, found.length - 1);
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => list.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at]);
   const run = (command: Command | undefined): void => {
     close();
     command?.act();
@@ -54,7 +56,7 @@ export function Palette(): JSX.Element {
           }}
           onKeyDown={onKeyDown}
         />
-        <ul id="commands" role="listbox" aria-label="Commands">
+        <ul ref={list} id="commands" role="listbox" aria-label="Commands" tabIndex={-1}>
           {found.map((command, index) => (
             <li
               key={command.title}

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../components/icon.tsx';
 import { Who } from '../identity/who.tsx';
 import { shownNavigation } from '../pages.ts';
@@ -14,8 +14,24 @@ export function Sidebar(): JSX.Element {
   useEffect(() => {
     shown.value = false;
   }, [path.value, open.value]);
+  const menu = useRef<HTMLButtonElement>(null);
+  const hide = (): void => {
+    shown.value = false;
+  };
   return (
-    <header class="side" data-shown={shown.value}>
+    <header
+      class="side"
+      data-shown={shown.value}
+      onKeyDown={({ key }) => {
+        if (key !== 'Escape' || !shown.value) return;
+        hide();
+        menu.current?.focus();
+      }}
+      // What has the focus below it would be covered.
+      onFocusOut={({ currentTarget, relatedTarget }) =>
+        relatedTarget instanceof Node && !currentTarget.contains(relatedTarget) && hide()
+      }
+    >
       <div class="bar">
         <a class="brand" href="/" aria-label="Tallystick, home">
           <Brand />
@@ -23,6 +39,7 @@ export function Sidebar(): JSX.Element {
         </a>
         <button
           type="button"
+          ref={menu}
           class="quiet menu"
           aria-label="Menu"
           aria-expanded={shown.value}
