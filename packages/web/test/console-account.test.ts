@@ -476,6 +476,12 @@ describe('the balance', () => {
       expect.stringContaining('+$5.00'),
       expect.stringContaining('+$20.00'),
     ]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const lineOf = async (text: string): Promise<number> => {
+      const box = await page.locator('.days').getByText(text, { exact: true }).boundingBox();
+      return Math.round((box?.y ?? NaN) + (box?.height ?? NaN) / 2);
+    };
+    expect(Math.abs((await lineOf('Days in UTC')) - (await lineOf('All')))).toBeLessThan(3);
     const day = topUps[0]?.[0] ?? '';
     await page.fill('.days input >> nth=1', day);
     await page.waitForURL(`**/balance?to=${day}`);

@@ -85,7 +85,8 @@ function Change({
   readonly from: number;
   readonly to: number;
 }): JSX.Element {
-  if (from === 0) return <em>{to === 0 ? 'as before' : 'none before'}</em>;
+  if (from === to) return <em>as before</em>;
+  if (from === 0) return <em>none before</em>;
   const share = (to - from) / from;
   const worse = ['latency', 'errors'].includes(metric) && share > 0;
   return (

@@ -56,6 +56,7 @@ export function DayPicker(): JSX.Element {
           </button>
         ))}
       </div>
+      <span class="fine">Days in UTC</span>
       <label>
         <span>From</span>
         <input
@@ -74,7 +75,6 @@ export function DayPicker(): JSX.Element {
           onChange={({ currentTarget }) => set({ to: currentTarget.value })}
         />
       </label>
-      <span class="fine">UTC</span>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { receiptIdPattern } from '@tallystick/core';
 import type { JSX } from 'preact';
 import { ExportButtons } from '../../components/export-buttons.tsx';
+import { ModelName } from '../../components/model-name.tsx';
 import { Funds, Money } from '../../components/money.tsx';
 import { More } from '../../components/more.tsx';
 import { Empty, Problem, Skeleton } from '../../components/states.tsx';
@@ -77,7 +78,13 @@ const COLUMNS: readonly Column<Entry>[] = [
       </time>
     ),
   },
-  { title: 'For', cell: ({ memo }) => <span title={memo}>{memo}</span> },
+  {
+    title: 'For',
+    // The memo of a call is the name of its model.
+    cell: ({ id, memo }) => (
+      <span title={memo}>{receiptIdPattern.test(id) ? <ModelName of={memo} /> : memo}</span>
+    ),
+  },
   { title: 'Id', yields: 2, cell: ({ id }) => <code title={id}>{id}</code> },
   {
     title: 'Amount',

@@ -108,6 +108,11 @@ function Header({ of }: { readonly of: CallDetail }): JSX.Element {
             <small>
               {' '}
               saved <Money of={of.saving_usdc} />
+              {of.billing !== null && (
+                <>
+                  , of which <Money of={of.billing.share.usdc} /> is yours
+                </>
+              )}
             </small>
           )}
         </Fact>
