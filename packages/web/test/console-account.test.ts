@@ -476,6 +476,14 @@ describe('the balance', () => {
       expect.stringContaining('+$5.00'),
       expect.stringContaining('+$20.00'),
     ]);
+    // So narrow that the sums of a small account are as long as those of a large one at 390 px.
+    await page.setViewportSize({ width: 200, height: 844 });
+    const beyond = await page.locator('.list').evaluate((list) => {
+      const sums = document.createRange();
+      sums.selectNodeContents(list.querySelector('.group th') ?? list);
+      return sums.getBoundingClientRect().right - list.getBoundingClientRect().right;
+    });
+    expect(beyond).toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 390, height: 844 });
     const lineOf = async (text: string): Promise<number> => {
       const box = await page.locator('.days').getByText(text, { exact: true }).boundingBox();

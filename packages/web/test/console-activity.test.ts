@@ -110,6 +110,7 @@ test('the breakdown counts nothing beside its range', async () => {
   const { page } = await openSignedIn(`/activity?from=${to - 7_200}&to=${to}`);
   await page.getByText('No calls in this range').waitFor();
   expect(await page.locator('.metrics b').first().innerText()).toBe('0');
+  await page.locator('.metrics', { hasText: 'Latency, p95 of a minute' }).waitFor();
   await page.locator('.breakdown', { hasText: 'There is nothing to break down.' }).waitFor();
   await page.context().close();
 });

@@ -93,7 +93,9 @@ export function Table<Row>({
             <Fragment key={keyOf(row)}>
               {isFirst && (
                 <tr class="group">
-                  <th scope="rowgroup">{group}</th>
+                  <th scope="rowgroup" colSpan={columns.length}>
+                    {group}
+                  </th>
                 </tr>
               )}
               <tr>

@@ -7,6 +7,7 @@ export type Metric = (typeof METRICS)[number];
 
 /** Counts of a range, one for each of its buckets, and their sums. */
 export interface Summary {
+  readonly bucket: Range['bucket'];
   readonly times: readonly number[];
   readonly calls: readonly number[];
   readonly errors: readonly number[];
@@ -39,6 +40,7 @@ export function summarize(rows: readonly CallCounts[], range: Range): Summary {
   const costUsdc = sumMoney(rows.map((row) => row.cost_usdc));
   const savingUsdc = sumMoney(rows.map((row) => row.saving_usdc));
   return {
+    bucket: range.bucket,
     times,
     calls: numbers((row) => row.calls),
     errors: numbers((row) => row.errors),

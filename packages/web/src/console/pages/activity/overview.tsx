@@ -15,6 +15,16 @@ const TITLES: Readonly<Record<Metric, string>> = {
   saving: 'Saved',
 };
 
+/** What a metric is of. The latency is that of a typical bucket: percentiles of parts can’t be added up. */
+const titleOf = (metric: Metric, { bucket }: Summary): string =>
+  metric === 'latency' ? `${TITLES.latency} of ${A_BUCKET[bucket]}` : TITLES[metric];
+
+const A_BUCKET: Readonly<Record<Summary['bucket'], string>> = {
+  minute: 'a minute',
+  hour: 'an hour',
+  day: 'a day',
+};
+
 /** The sums of a range, and a plot of the one that is chosen, compared with the range before. */
 export function Overview({ now, before }: { readonly now: Summary; readonly before: Summary }): JSX.Element {
   const metric = METRICS.find((name) => name === query.value.get('plot')) ?? 'calls';
@@ -30,14 +40,14 @@ export function Overview({ now, before }: { readonly now: Summary; readonly befo
             aria-pressed={name === metric}
             onClick={() => setQuery({ plot: name === 'calls' ? null : name }, 'replace')}
           >
-            <span>{TITLES[name]}</span>
+            <span>{titleOf(name, now)}</span>
             <b>{totalOf(name, now)}</b>
             <Change metric={name} from={before.total[name]} to={now.total[name]} />
           </button>
         ))}
       </div>
       <TimeSeries
-        label={`${TITLES[metric]} over time: ${format(now.total[metric])} in this range, ${format(before.total[metric])} in the range before`}
+        label={`${titleOf(metric, now)} over time: ${format(now.total[metric])} in this range, ${format(before.total[metric])} in the range before`}
         times={now.times}
         series={series}
         format={format}
