@@ -7,8 +7,9 @@ import {
   utf8,
 } from '@tallystick/core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { creditCaller } from '../../ledger/src/credit.ts';
 import { CHAT, MODEL, messages, type Routed, startRouted } from './compute.ts';
-import { apiKey, DATABASES, type Reply, toReply } from './service.ts';
+import { ALONE, apiKey, DATABASES, type Reply, toReply } from './service.ts';
 import { newTenant } from './tenant.ts';
 
 const CALLS = '/v1/compute/calls';
@@ -53,6 +54,23 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
     const reply = await routed.chat(body, headers);
     await routed.service.listed();
     return reply;
+  };
+
+  /** A fresh DID, and what signs requests as it. */
+  const newAgent = async () => {
+    const signer = await createSigner(generateSecretKey());
+    const did = signer.keyId;
+    const signed = async (method: string, path: string, body = ''): Promise<Headers> => {
+      const { receiptsUrl } = routed.service.config;
+      const request = { method, url: new URL(receiptsUrl + path), body: utf8(body) };
+      const nonce = crypto.randomUUID();
+      return signRequest(
+        request,
+        { did, signer },
+        { created: Math.floor(routed.service.clock() / 1000), nonce },
+      );
+    };
+    return { did, signed };
   };
 
   it('shows each call with what it cost, how it went and the tags that it was given', async () => {
@@ -315,18 +333,7 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
   });
 
   it('shows each caller its own calls and nothing else, in every query', async () => {
-    const signer = await createSigner(generateSecretKey());
-    const did = signer.keyId;
-    const signed = async (method: string, path: string, body = ''): Promise<Headers> => {
-      const { receiptsUrl } = routed.service.config;
-      const request = { method, url: new URL(receiptsUrl + path), body: utf8(body) };
-      const nonce = crypto.randomUUID();
-      return signRequest(
-        request,
-        { did, signer },
-        { created: Math.floor(routed.service.clock() / 1000), nonce },
-      );
-    };
+    const { did, signed } = await newAgent();
     const secret = { svc: { tags: { secret: 'of-other' }, session: 'other-session' } };
     const others = await chat(other, secret);
     const [row] = await listed(other, 1);
@@ -402,6 +409,47 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
     ]);
     ended.abort();
     await expect(reader.read()).rejects.toThrow(/abort/i);
+  });
+
+  it('holds the places for callers with a key or a balance that anybody could take at no cost', async () => {
+    const live = `${CALLS}/live`;
+    const { did, signed } = await newAgent();
+    const { store, tails } = routed.service.services;
+    const named = JSON.stringify({ name: 'made by a DID' });
+    const made = await routed.service.request('/v1/keys', {
+      method: 'POST',
+      body: named,
+      headers: { 'content-type': 'application/json', ...(await signed('POST', '/v1/keys', named)) },
+    });
+    const keyOfDid = { authorization: `Bearer ${textOf(made.json['key'])}` };
+    const opened = vi.spyOn(tails, 'open');
+    onTestFinished(() => opened.mockRestore());
+    const isFree = async (headers: Headers): Promise<boolean | undefined> => {
+      const { status, body } = await routed.service.app.request(live, { headers });
+      expect(status).toBe(200);
+      await body?.cancel();
+      return opened.mock.lastCall?.[1].isFree;
+    };
+    expect(await isFree(await apiKey(routed.service, 'pro'))).toBe(false);
+    expect(await isFree(await signed('GET', live))).toBe(true);
+    expect(await isFree(keyOfDid)).toBe(true);
+    await creditCaller(store, { caller: did, amount: 1n, reference: did, memo: '', now: 0 });
+    expect(await isFree(await signed('GET', live))).toBe(false);
+    expect(await isFree(keyOfDid)).toBe(false);
+  });
+
+  it('is not opened by HEAD, and ten of one caller are open at most, however many are asked for at once', async () => {
+    const headers = await apiKey(routed.service, 'pro');
+    const ended = new AbortController();
+    const ask = (method: string) =>
+      fetch(`${routed.url}${CALLS}/live`, { method, headers, signal: ended.signal });
+    const heads = await Promise.all(Array.from({ length: 11 }, () => ask('HEAD')));
+    expect(new Set(heads.map(({ status }) => status))).toEqual(new Set([200]));
+    const places = ALONE ? 10 : 30;
+    const lives = await Promise.all(Array.from({ length: places + 3 }, () => ask('GET')));
+    const countOf = (wanted: number): number => lives.filter(({ status }) => status === wanted).length;
+    expect([countOf(200), countOf(429)]).toEqual([places, 3]);
+    ended.abort();
   });
 
   it('is followed no longer once the key is revoked', async () => {

@@ -8,8 +8,10 @@ export function clientSignal(c: AppContext): AbortSignal {
   const outgoing = (c.env as Partial<Bindings> | undefined)?.outgoing;
   if (outgoing === undefined) return c.req.raw.signal;
   const controller = new AbortController();
-  outgoing.once('close', () => {
+  const onClose = (): void => {
     if (!outgoing.writableFinished) controller.abort();
-  });
+  };
+  if (outgoing.destroyed) onClose();
+  else outgoing.once('close', onClose);
   return controller.signal;
 }

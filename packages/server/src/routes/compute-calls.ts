@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { CALLER_ERRORS, type ClientCall, isApiKeyId, onlyKeyOf } from '@tallystick/callers';
+import { CALLER_ERRORS, type Caller, type ClientCall, isApiKeyId, onlyKeyOf } from '@tallystick/callers';
 import { ENVELOPE_PROFILE, isDid, type JsonObject, receiptIdPattern, TallyError } from '@tallystick/core';
 import {
   CALL_COLUMNS,
@@ -88,8 +88,17 @@ interface Whose {
 
 /** @throws what `callerOf` throws */
 export async function whoseOf({ callers }: Pick<Needs, 'callers'>, call: ClientCall): Promise<Whose> {
-  const caller = await callers.callerOf(call);
+  return whoseIs(await callers.callerOf(call));
+}
+
+function whoseIs(caller: Caller): Whose {
   return { owner: caller.account, only: onlyKeyOf(caller) };
+}
+
+/** Whether it costs nothing to have such an account: that of a DID without a balance, also where a key of that DID calls. */
+async function isFreeAccount({ store }: Pick<Needs, 'store'>, { key, account }: Caller): Promise<boolean> {
+  if (key !== null && isApiKeyId(key.owner)) return false;
+  return (await store.ledger.balance(account)).balance <= 0n;
 }
 
 /** The key that rows are looked for by; null for all, false where the caller asks for another key than the one it may read. */
@@ -232,12 +241,16 @@ function live(services: Needs): Endpoint {
       200: { description: 'The events', contentType: 'text/event-stream', schema: z.string() },
     },
     errors: [...CALLER_ERRORS, 'rate_limited'],
+    // HEAD opens no list that nobody would read.
+    makes: true,
     admit: services.callers.admitCaller,
     async handle(call) {
-      const whose = await whoseOf(services, call);
+      const caller = await services.callers.callerOf(call);
+      const whose = whoseIs(caller);
+      const isFree = await isFreeAccount(services, caller);
       const read = readerOf(services, whose, call.query);
       const before = { at: Number.MAX_SAFE_INTEGER, id: '' };
-      return services.tails.open(call.c, whose.owner, async (from) => {
+      return services.tails.open(call.c, { owner: whose.owner, isFree }, async (from) => {
         if (call.admitted !== null) await services.callers.keyOf(call);
         return read({ from, before, limit: 1_000 });
       });
