@@ -195,6 +195,7 @@ export { anchoredHash, countersign } from './receipts/countersign.ts';
 export { ENVELOPE_PROFILE, type EnvelopeFacts, mintEnvelope } from './receipts/envelope.ts';
 export {
   type Check,
+  CLOCK_SKEW,
   type CounterSignature,
   type FamilyName,
   SCHEMA_VERSION,

@@ -1,5 +1,6 @@
 import {
   applyStatement,
+  CLOCK_SKEW,
   canonicalize,
   copyJson,
   type IssuerDocument,
@@ -14,8 +15,6 @@ import type { OwnIssuer } from './own-issuer.ts';
 /** Handles that are reserved; `local` and those derived from a root name services in development. */
 const RESERVED = /^(?:anonymous|svc|member|root|admin|tallystick|local(?:-[0-9a-f]{8})?)$/;
 const MAX_STATEMENTS = 200;
-/** Largest difference between a statement's time and the clock, in seconds. */
-const SKEW = 300;
 
 export interface Registry {
   /** The published record of an issuer: the service itself, or one from the registry. */
@@ -93,12 +92,12 @@ function assertAcceptable({ statement }: SignedStatement, audience: string, now:
   }
   const seconds = secondsOf(at);
   const present = Math.floor(now / 1000);
-  const tooEarly = action !== 'revoke_key' && seconds < present - SKEW;
-  const tooLate = action !== 'retire_key' && seconds > present + SKEW;
+  const tooEarly = action !== 'revoke_key' && seconds < present - CLOCK_SKEW;
+  const tooLate = action !== 'retire_key' && seconds > present + CLOCK_SKEW;
   if (tooEarly || tooLate) {
     throw invalid(
       'statement.at',
-      `A ${action} statement must take effect within ${SKEW} s of now; this one says ${at}.`,
+      `A ${action} statement must take effect within ${CLOCK_SKEW} s of now; this one says ${at}.`,
     );
   }
 }

@@ -4,6 +4,7 @@ import {
   type BundleProgress,
   type BundleVerdict,
   type ByteSource,
+  CLOCK_SKEW,
   EvidenceFault,
   secondsOf,
   TrustForkFault,
@@ -29,9 +30,6 @@ export interface BundleFlags {
 }
 
 const WIDTH = 24;
-
-/** Seconds before the end of a period within which a head counts as of its end. */
-const CLOCK_SKEW = 300;
 
 /** Verifies an evidence bundle offline and prints its contents, or why it is refused. */
 export async function verifyEvidence(file: string, options: BundleFlags): Promise<Exit> {

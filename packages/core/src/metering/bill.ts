@@ -1,13 +1,12 @@
 import { TallyError } from '../errors.ts';
 import { copyJson } from '../json/copy.ts';
 import type { JsonObject } from '../json/types.ts';
+import { CLOCK_SKEW } from '../receipts/family.ts';
 import { type Infer, requireShape } from '../receipts/shape.ts';
 import { compareInstants, formatTimestamp, type Instant, instantOf } from '../time.ts';
 import { isCurrency } from './currencies.ts';
 import { billShape, type derived } from './shape.ts';
 
-/** Longest time that `compiled_at` may be ahead of the clock, in seconds: as far as a verifier allows. */
-const MAX_AHEAD = 300;
 /** The least `ts` of a receipt (specification 2.1). */
 const MIN_TS = 1_000_000_000;
 
@@ -36,7 +35,7 @@ export function checkBill(bill: unknown, { now }: { readonly now: number }): Che
       field: 'window_end',
     });
   }
-  const latest = instantOf(formatTimestamp(now + MAX_AHEAD * 1000));
+  const latest = instantOf(formatTimestamp(now + CLOCK_SKEW * 1000));
   const compiled_at = checked.compiled_at ?? defaultTime(checked.window_end, end, now, latest);
   requireTime(instantOf(compiled_at), end, latest);
   return { ...checked, compiled_at };
@@ -70,7 +69,7 @@ function requireTime(compiled: Instant, end: Instant, latest: Instant): void {
   if (compareInstants(compiled, latest) > 0) {
     throw new TallyError(
       'metering_compiled_late',
-      `compiled_at may be at most ${MAX_AHEAD} seconds ahead of the clock.`,
+      `compiled_at may be at most ${CLOCK_SKEW} seconds ahead of the clock.`,
       { field },
     );
   }

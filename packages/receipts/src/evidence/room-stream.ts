@@ -1,5 +1,5 @@
 import type { RoomWindow } from '@tallystick/callers';
-import { utf8 } from '@tallystick/core';
+import { CLOCK_SKEW, utf8 } from '@tallystick/core';
 import { tenantAccount } from '@tallystick/ledger';
 import { type HeadServices, signHead, signsHeads } from '../streams/heads.ts';
 import { readHashes } from '../streams/read-stream.ts';
@@ -22,8 +22,6 @@ export interface RoomStream {
 
 const LINES = 10_000;
 const PAGE = 1_000;
-/** Seconds by which clocks of several processes may differ. */
-const SKEW = 300;
 
 /**
  * The head up to which a bundle proves a period. For a period up to now it is signed now, before the period ends, so that the bundle
@@ -54,7 +52,7 @@ export async function streamOf(
 ): Promise<RoomStream | null> {
   if (newest === null || newest.at < window.from) return null;
   const { stream } = newest;
-  const before = await store.streams.headBefore(stream, window.from - SKEW, Number.MAX_SAFE_INTEGER);
+  const before = await store.streams.headBefore(stream, window.from - CLOCK_SKEW, Number.MAX_SAFE_INTEGER);
   const heads: string[] = [];
   for (let after = (before?.sequence ?? 1) - 1; after < newest.sequence; ) {
     const page = await store.streams.heads(stream, after, PAGE);

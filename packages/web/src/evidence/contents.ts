@@ -1,7 +1,9 @@
 import {
   type BundleVerdict,
+  CLOCK_SKEW,
   correctionText,
   type EvidenceFault,
+  secondsOf,
   type Witnessed,
   witnessedText,
 } from '@tallystick/core';
@@ -12,9 +14,6 @@ import { counted } from './digit-groups.ts';
 
 /** Most receipts that are named one by one. */
 const LISTED = 100;
-
-/** Milliseconds before the end of a period within which a head counts as of its end. */
-const CLOCK_SKEW_MS = 300_000;
 
 /** Draws the reason for which a bundle is refused, and the file that it lies in. */
 export function placeOf({ reason, path }: EvidenceFault): Node {
@@ -87,7 +86,7 @@ function completenessOf(completeness: NonNullable<BundleVerdict['completeness']>
   const { text } = prose;
   const { complete, first, last, at, absent, faults, uncounted } = completeness;
   const counts = formatText(text.complete, counted(first), counted(last), at, counted(absent.length));
-  const isEarly = Date.parse(at) + CLOCK_SKEW_MS < Date.parse(to);
+  const isEarly = secondsOf(at) + CLOCK_SKEW < secondsOf(to);
   const list = [
     ...(uncounted > 0 ? [formatText(text.uncounted, counted(uncounted))] : []),
     ...(uncounted === 0 && isEarly ? [formatText(text.uncountedEnd, at, to)] : []),
