@@ -174,7 +174,7 @@ export const responseSchema = z
         }),
       )
       .openapi({ description: 'What the model said, called and thought, in order.' }),
-    store: z.literal(false).openapi({ description: 'Nothing is kept.' }),
+    store: z.literal(false).openapi({ description: 'Always this, whatever the call says.' }),
     usage: z
       .looseObject({
         input_tokens: count.openapi({ description: 'Tokens of the prompt.' }),

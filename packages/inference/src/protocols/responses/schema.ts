@@ -156,16 +156,18 @@ export const responsesRequestSchema = z
       .describe(
         'What else the answer says: `reasoning.encrypted_content`, `message.output_text.logprobs`. Others concern tools of OpenAI.',
       ),
-    store: flag.describe('False, also when absent: nothing is kept. True is refused.'),
+    store: flag.describe(
+      'False: no item of the answer is kept. When absent likewise, except that items of answers to the AI SDK, which refers to them, are kept for a day, encrypted with their own ids. True is refused.',
+    ),
     previous_response_id: z
       .string()
       .nullish()
-      .describe('Refused: nothing is kept. Send the whole conversation.'),
+      .describe('Refused: conversations are not kept. Send the whole one.'),
     conversation: z
       .union([z.string(), z.looseObject({})])
       .nullish()
-      .describe('Refused: nothing is kept.'),
-    background: flag.describe('True is refused: nothing is kept.'),
+      .describe('Refused: conversations are not kept.'),
+    background: flag.describe('True is refused: an answer is not kept to be asked for later.'),
   })
   .openapi('ResponsesRequest', {
     description:
