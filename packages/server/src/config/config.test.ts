@@ -32,6 +32,13 @@ function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
   return [];
 }
 
+describe('the mode', () => {
+  it('is development under test runners too, which set NODE_ENV to test', () => {
+    expect(readConfig({}).mode).toBe('development');
+    expect(readConfig({ NODE_ENV: 'test' }).mode).toBe('development');
+  });
+});
+
 describe('days', () => {
   it('of the list of calls are not fewer than those of what is kept of a call', () => {
     expect(readConfig({}).compute.callListDays).toBe(365);
