@@ -180,7 +180,8 @@ export type ErrorCode = keyof typeof errorTable;
 
 /**
  * The one error class: `message` is public text that says what is wrong and what to do next; `field` is the
- * path of the offending member (`request.hash`, `receipts[3].ts`); `cause` stays inside.
+ * path of the offending member (`request.hash`, `receipts[3].ts`); `cause` stays inside. Where a message quotes the
+ * beginning of a text that ends within a surrogate pair, U+FFFD stands for the half.
  */
 export class TallyError extends Error {
   override readonly name = 'TallyError';
@@ -192,7 +193,7 @@ export class TallyError extends Error {
     message: string,
     options: { field?: string | undefined; cause?: unknown } = {},
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    super(message.toWellFormed(), 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.field = options.field;
   }

@@ -75,6 +75,20 @@ describe('what is refused before the app is asked has a problem document', () =>
       400,
       'request_malformed',
     ],
+    ...['gzip, chunked', 'x, chunked', 'chunked, chunked', 'identity'].map(
+      (coding): [string, string[], number, string] => [
+        `the transfer coding ${coding}`,
+        ['POST / HTTP/1.1', 'Host: a', `Transfer-Encoding: ${coding}`, '', '0', ''],
+        400,
+        'request_malformed',
+      ],
+    ),
+    [
+      'a transfer coding of HTTP/1.0',
+      ['POST / HTTP/1.0', 'Host: a', 'Transfer-Encoding: chunked', '', '0', ''],
+      400,
+      'request_malformed',
+    ],
     ['a tunnel', ['CONNECT a:443 HTTP/1.1', 'Host: a'], 405, 'method_not_allowed'],
     ['headers that are too large', ['GET / HTTP/1.1', `A: ${'x'.repeat(20_000)}`], 431, 'headers_too_large'],
   ])('%s', async (_, lines, status, code) => {
@@ -118,6 +132,11 @@ describe('a body that is answered before it has come', () => {
 });
 
 describe('what is no fault is answered', () => {
+  it.each(['chunked', 'Chunked'])('the transfer coding %s', async (coding) => {
+    const head = ['POST / HTTP/1.1', 'Host: a', `Transfer-Encoding: ${coding}`, 'Connection: close'];
+    expect(await exchange(...head, '', '2', 'ab', '0')).toMatch(/^HTTP\/1\.1 200 [^]* ab$/);
+  });
+
   it('HTTP/1.0 without Host', async () => {
     expect(await exchange('GET /healthz HTTP/1.0')).toMatch(
       /^HTTP\/1\.1 200 [^]*http:\/\/localhost\/healthz $/,

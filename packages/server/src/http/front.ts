@@ -256,10 +256,15 @@ const WHOLE_SERVER: Answer = {
   headers: { allow: METHODS },
 };
 
-/** What makes the head of a request ambiguous (RFC 9112, section 3.2; RFC 9110, section 5.3), or null. */
+/** What makes the head of a request ambiguous (RFC 9112, sections 3.2 and 6.1; RFC 9110, section 5.3), or null. */
 function faultOf({ rawHeaders, headers, httpVersion }: IncomingMessage): string | null {
   if (headers.host === undefined && httpVersion !== '1.0')
     return 'A request of HTTP/1.1 needs a Host header.';
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && httpVersion === '1.0') return 'A request of HTTP/1.0 has no Transfer-Encoding.';
+  // Node would hand on the body of `gzip, chunked` as it is, compressed.
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return 'The only Transfer-Encoding supported is chunked.';
   let hosts = 0;
   let credentials = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -30,6 +30,11 @@ describe('toProblem', () => {
     expect(JSON.stringify(problem)).not.toContain('hunter2');
   });
 
+  it('is well-formed Unicode where a message cuts a surrogate pair', () => {
+    const { detail } = toProblem(new TallyError('not_found', `There is no “${'🦀'.slice(0, 1)}”.`), docs);
+    expect(detail).toBe('There is no “\ufffd”.');
+  });
+
   it('keeps a cause inside', () => {
     const error = new TallyError('unavailable', 'Try again.', { cause: new Error('hunter2') });
     expect(problemAnswer(toProblem(error, docs)).body).not.toContain('hunter2');
