@@ -17,11 +17,12 @@ import {
 } from '@x402/extensions/offer-receipt';
 import { x402HTTPClient } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { devAccount } from '../packages/chain/src/token/dev-accounts.ts';
 import { withApiKeySecret } from '../packages/issuers/src/keyring.ts';
 import { apiKey } from '../packages/server/test/service.ts';
 import { expectVerifiedByRpc, type PaidService, startPaidService } from './paid-service.ts';
 import { payer, settlementOf } from './payer.ts';
-import { requiredBy } from './signed-payment.ts';
+import { exactPayment, requiredBy } from './signed-payment.ts';
 
 let service: PaidService;
 
@@ -114,7 +115,7 @@ describe('the x402 client buys by exact', () => {
     expect(response.status).toBe(402);
   });
 
-  it('a key, which is good at once and shown again to the same payment', async () => {
+  it('a key, which is good at once and shown again to the same payment and identifier', async () => {
     withApiKeySecret(service.service.services.issuer.keyring);
     const { address, client } = payer('bob', service.money.rpcUrl);
     const url = `${service.url}/v1/anchor/keys`;
@@ -130,7 +131,10 @@ describe('the x402 client buys by exact', () => {
     const paid = () =>
       globalThis.fetch(
         url,
-        post({ tier: 'pro', contact: 'ops@example.com' }, { 'payment-signature': payment }),
+        post(
+          { tier: 'pro', contact: 'ops@example.com' },
+          { 'payment-signature': payment, 'idempotency-key': 'nobody-guesses-it' },
+        ),
       );
     const first = await paid();
     const issued = (await first.json()) as { key: string; settlement: { tx: string } };
@@ -146,6 +150,30 @@ describe('the x402 client buys by exact', () => {
     });
     expect(await minted.json()).toMatchObject({ tier: 'pro', settlement_reference: { status: 'none' } });
     await service.expectLedgerIsChain();
+  });
+
+  it('a key, which nobody gets who reads its payment on the chain', async () => {
+    withApiKeySecret(service.service.services.issuer.keyring);
+    const url = `${service.url}/v1/anchor/keys`;
+    const order = { tier: 'pro' };
+    const required = requiredBy(await globalThis.fetch(url, post(order)));
+    const buy = async (headers: Record<string, string>) => {
+      const response = await globalThis.fetch(url, post(order, headers));
+      expect(response.status, await response.clone().text()).toBe(200);
+      return (await response.json()) as { key: string | null; key_id: string };
+    };
+    const named = await exactPayment(devAccount('bob'), required);
+    const first = await buy({ ...named, 'idempotency-key': 'secret-1' });
+    expect(first.key).toMatch(/^k_pro_/);
+    expect(await buy(named)).toEqual({ ...first, key: null });
+    expect(await buy({ ...named, 'idempotency-key': 'secret-2' })).toEqual({ ...first, key: null });
+    expect(await buy({ ...named, 'idempotency-key': 'secret-1' })).toEqual(first);
+
+    const unnamed = await exactPayment(devAccount('bob'), required);
+    const shown = await buy(unnamed);
+    expect(shown.key).toMatch(/^k_pro_/);
+    for (const headers of [unnamed, { ...unnamed, 'idempotency-key': 'secret-1x' }])
+      expect(await buy(headers)).toEqual({ ...shown, key: null });
   });
 
   it('a balance, which then pays for receipts that no payment comes with', async () => {
@@ -167,8 +195,11 @@ describe('the x402 client buys by exact', () => {
     const made = await globalThis.fetch(`${service.url}/v1/keys`, post({}, { authorization }));
     const { id } = (await made.json()) as { id: string };
     const forMade = await fetch(`${service.url}/v1/balance/topup`, post({ amount: '0.001', account: id }));
+    // Whoever pays for another reads nothing of it.
+    expect(await forMade.json()).toMatchObject({ credited: { usdc: '0.001000000' }, balance: null });
     // A made key has no account of its own: its owner's pays for its calls.
-    expect(await forMade.json()).toMatchObject({ balance: { usdc: '0.251000000' } });
+    const read = await globalThis.fetch(`${service.url}/v1/balance`, { headers: { authorization } });
+    expect(await read.json()).toMatchObject({ balance: { usdc: '0.251000000' } });
 
     const signer = await createSigner(generateSecretKey());
     const named = await fetch(
@@ -176,6 +207,7 @@ describe('the x402 client buys by exact', () => {
       post({ amount: '0.001', account: signer.keyId }),
     );
     expect(named.status, await named.clone().text()).toBe(200);
+    expect(await named.json()).toMatchObject({ balance: null });
     const emitted = await emitSigned(signer);
     expect(emitted.headers.get('x-balance-low')).toBe('0.0002');
     expect(await emitted.json()).toMatchObject({ agent_did: signer.keyId, agent_proved: true });

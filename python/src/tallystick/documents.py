@@ -187,7 +187,9 @@ class PurchasedKey(TypedDict):
     key_id: str
     """The id of an API key, which is no secret."""
     key: str | None
-    """Null if the key was issued more than 72 hours ago."""
+    """Null if the key was issued more than 72 hours ago, and in a repetition without the
+    identifier of the payment.
+    """
     tier: Literal["pro", "scale"]
     """The tier of the key."""
     paid_until: str
@@ -2245,8 +2247,8 @@ class TopUp(TypedDict):
     """The ledger account that was credited."""
     credited: Money
     """What it was credited."""
-    balance: Money
-    """What is in it now."""
+    balance: Money | None
+    """What is in it now; null where ``account`` named it, which proves nothing."""
     settlement: Settlement
 
 

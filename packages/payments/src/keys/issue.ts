@@ -38,7 +38,7 @@ export interface KeySales {
   /** By the prices of now. */
   priceOf(tier: SoldTier, months: Months): NanoUsdc;
   /**
-   * Issues a paid key, to be shown to the payer. The same payment again returns the same key.
+   * Issues a paid key, to be shown to the payer alone. The same payment again returns the same key.
    * @throws unavailable where the keyring has no secret for keys
    */
   issuePaidKey(request: PaidKeyRequest): Promise<PaidKey>;

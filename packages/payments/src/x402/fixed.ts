@@ -6,7 +6,15 @@ import { beginPayment, earlierPayment, type PaymentRequest, passIdentifier } fro
 import { exactPayment, seenBefore } from './exact.ts';
 import type { FixedOutcome, FixedPayment } from './fixed-payment.ts';
 import type { PaymentResult, PricedOrder } from './payments.ts';
-import { claimOf, detailOf, holds, inProgress, requireSameRequest, unconfirmed } from './replay.ts';
+import {
+  claimOf,
+  detailOf,
+  holds,
+  identifierOf,
+  inProgress,
+  requireSameRequest,
+  unconfirmed,
+} from './replay.ts';
 import { voucherPayment } from './voucher.ts';
 import { type CarriedPayment, readPayment } from './wire.ts';
 import { refusal, requirementsFor, respond, seconds, type X402Context } from './x402-context.ts';
@@ -32,7 +40,7 @@ export async function charge(
   const outcome = await settleFixed(x402, { payment, carried, order });
   if ('reason' in outcome) throw await refuse(outcome.reason);
   await respond(x402, received, order, await payment.response(outcome));
-  return paidOf(x402, outcome, order);
+  return paidOf(x402, outcome, { carried, order });
 }
 
 function fixedPaymentOf(
@@ -160,14 +168,22 @@ async function record(
   return (await payments.find(row.id)) ?? { ...row, ...step };
 }
 
-function paidOf(x402: X402Context, row: PaymentRow, order: PricedOrder): PaymentResult {
+function paidOf(
+  x402: X402Context,
+  row: PaymentRow,
+  { carried, order }: Omit<FixedPaymentRequest, 'payment'>,
+): PaymentResult {
   const { payments } = x402.store;
-  const { id, payer, tx, amount, receiptId } = row;
+  const { id, payer, tx, amount, receiptId, identifier } = row;
   return {
     id,
     payer,
     tx,
     amount,
+    isConfidential:
+      identifier === null
+        ? row.state !== 'delivered'
+        : identifier === identifierOf(payer, carried.identifier),
     receiptId,
     // The claim of the payment that was taken, which an identifier may have named.
     claim: claimOf(detailOf(row).proof, order.requestHash, seconds(x402.clock)),

@@ -38,6 +38,11 @@ export interface PaymentResult {
   readonly amount: BaseUnits;
   /** Ties the answer to the payment, so that the same payment gets the same answer. */
   readonly claim: IdempotencyRecord;
+  /**
+   * Whether a secret that the payment bought may be in the answer. Whoever reads the chain can send a settled payment again, but does not
+   * know the identifier that its payer gave it; what was paid without one is shown until it has been delivered.
+   */
+  readonly isConfidential: boolean;
   /** Id of the receipt that an earlier request with this payment got; null where there was none. */
   readonly receiptId: string | null;
   /** Stores that the request was answered, and with which receipt. */

@@ -25,8 +25,8 @@ export function holds(row: PaymentRow, { proof }: { readonly proof: string }): b
 const TTL_SECONDS = 72 * 60 * 60;
 
 /**
- * Ties an answer to a payment and a request. It includes the payment's proof, so only who holds the payment can ask for
- * the answer. `now` is in unix seconds.
+ * Ties an answer to a payment and a request. It includes the payment's proof, so only who holds the payment, or reads it on the
+ * chain, and knows the request can ask for the answer. `now` is in unix seconds.
  */
 export function claimOf(proof: string, requestHash: string, now: number): IdempotencyRecord {
   return {

@@ -27,7 +27,7 @@ const payloadSchema = z.object({
 /** A payment as a request carries it, and the hash of its bytes. */
 export interface CarriedPayment {
   readonly payload: PaymentPayload;
-  /** SHA-256 (hex) over JCS of the scheme's own payload: only who holds the payment knows it. */
+  /** SHA-256 (hex) over JCS of the scheme's own payload. Once the payment is settled, whoever reads the chain can make it too. */
   readonly proof: string;
   /** From the extension `payment-identifier`, else the request's `Idempotency-Key`. */
   readonly identifier: string | null;

@@ -258,7 +258,7 @@ export interface BuyKeyAnswer {
   readonly order_id: string;
   /** The id of an API key, which is no secret. */
   readonly key_id: string;
-  /** Null if the key was issued more than 72 hours ago. */
+  /** Null if the key was issued more than 72 hours ago, and in a repetition without the identifier of the payment. */
   readonly key: string | null;
   /** The tier of the key. */
   readonly tier: 'pro' | 'scale';
@@ -1671,8 +1671,8 @@ export interface TopUpBalanceAnswer {
   readonly account: string;
   /** What it was credited. */
   readonly credited: Money;
-  /** What is in it now. */
-  readonly balance: Money;
+  /** What is in it now; null where `account` named it, which proves nothing. */
+  readonly balance: Money | null;
   readonly settlement: Settlement;
 }
 /** The calls of a DID or an API key, by UTC day and model. */

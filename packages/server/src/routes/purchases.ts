@@ -62,7 +62,7 @@ function key(services: Needs): Endpoint {
     group: 'Anchor',
     summary: 'Buy a key by x402',
     description:
-      'Pays for an anchor key by x402 (specification 5.4). The answer contains the key. Only the payer sees it; for 72 hours, sending the same payment again returns it again.',
+      'Pays for an anchor key by x402 (specification 5.4). The answer contains the key. For 72 hours, a repetition with the same `Idempotency-Key` or payment identifier returns it again. Without either it is shown once: anybody can read a settled payment on the chain, and send it.',
     availability: 'live',
     price: {
       usd: Object.fromEntries(SOLD_TIERS.map((tier) => [tier, formatUsdc(keySales.priceOf(tier, 1))])),
@@ -95,10 +95,10 @@ function key(services: Needs): Endpoint {
         schema: z.object({
           order_id: z.string().openapi({ description: 'The id of the order.' }),
           key_id: apiKeyIdText,
-          key: z
-            .string()
-            .nullable()
-            .openapi({ description: 'Null if the key was issued more than 72 hours ago.' }),
+          key: z.string().nullable().openapi({
+            description:
+              'Null if the key was issued more than 72 hours ago, and in a repetition without the identifier of the payment.',
+          }),
           tier: z.enum(SOLD_TIERS).openapi({ description: 'The tier of the key.' }),
           paid_until: timestamp.openapi({ description: 'Until when the key is good.' }),
           settlement: settled,
@@ -133,7 +133,7 @@ function key(services: Needs): Endpoint {
         {
           order_id: issued.order,
           key_id: issued.id,
-          key: issued.key,
+          key: paid.isConfidential ? issued.key : null,
           tier: issued.tier,
           paid_until: formatTimestamp(issued.paidUntil * 1000),
           settlement: settlement(payments, paid),
@@ -154,7 +154,7 @@ function topUp(services: Needs): Endpoint {
     group: 'Balance',
     summary: 'Top up by x402',
     description:
-      'Credits the account of the API key, of the DID that a message signature proves, or the one named by `account`: topping up somebody else’s account needs no proof.',
+      'Credits the account of the API key, of the DID that a message signature proves, or the one named by `account`: topping up somebody else’s account needs no proof, and shows nothing of what is in it.',
     availability: 'live',
     headers: { Authorization: '`Bearer` and the API key whose balance is meant.', ...AGENT_HEADERS },
     price: { usd: null, unit: 'top-up, of any amount', schemes: BY_EXACT },
@@ -182,7 +182,9 @@ function topUp(services: Needs): Endpoint {
         schema: z.object({
           account: z.string().openapi({ description: 'The ledger account that was credited.' }),
           credited: moneySchema.openapi({ description: 'What it was credited.' }),
-          balance: moneySchema.openapi({ description: 'What is in it now.' }),
+          balance: z.union([moneySchema, z.null()]).openapi({
+            description: 'What is in it now; null where `account` named it, which proves nothing.',
+          }),
           settlement: settled,
         }),
       },
@@ -203,12 +205,13 @@ function topUp(services: Needs): Endpoint {
         credit: account,
       });
       await paid.delivered(null);
-      const { balance } = await store.ledger.balance(account);
+      const isProved = call.body.account === undefined;
+      const balance = isProved ? money((await store.ledger.balance(account)).balance) : null;
       return json(
         {
           account,
           credited: money(toNanoUsdc(paid.amount)),
-          balance: money(balance),
+          balance,
           settlement: settlement(payments, paid),
         },
         { headers: { 'cache-control': 'no-store' } },
