@@ -1,9 +1,11 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Listening, listen } from '../app/listen.ts';
 import { Finished } from './answered.ts';
+import { type App, Front } from './front.ts';
 
 const counted: number[] = [];
 let server: Listening;
@@ -128,6 +130,47 @@ describe('a body that is answered before it has come', () => {
     const { come } = await answeredEarly();
     vi.advanceTimersByTime(5_000);
     expect(await come).toMatch(/early$/);
+  });
+});
+
+describe('a connection on which no byte moves', () => {
+  /** A connection to a front that looks after it every few milliseconds, once its request is sent. */
+  async function asked(front: Front, app: App) {
+    front.app = app;
+    front.phase = 'open';
+    expect(front.server.timeout).toBe(60_000);
+    front.server.timeout = 20;
+    front.server.listen(0, '127.0.0.1');
+    onTestFinished(() => void front.server.close());
+    await once(front.server, 'listening');
+    const socket = connect((front.server.address() as AddressInfo).port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    return socket;
+  }
+  const options = { maxConnections: 10, dialects: [], requestMs: 60_000 };
+
+  it('is ended where its client takes nothing of the answer', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const socket = await asked(new Front(options), {
+      fetch: (_, { outgoing }) => {
+        outgoing.once('close', resolve);
+        return new Finished(200, {}, 'x'.repeat(64 * 1024 * 1024));
+      },
+    });
+    socket.pause();
+    await closed;
+    expect(socket.bytesRead).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('stays where it is the service that takes its time', async () => {
+    const socket = await asked(new Front(options), {
+      fetch: async (_, { incoming }) => {
+        await once(incoming.socket, 'timeout');
+        return new Finished(200, {}, 'late');
+      },
+    });
+    expect(await text(socket)).toMatch(/late$/);
   });
 });
 

@@ -69,7 +69,9 @@ export class Front {
     };
     this.server = createServer(SERVER_OPTIONS, onRequest);
     this.server.requestTimeout = requestMs;
+    this.server.timeout = SILENT_MS;
     this.server
+      .on('timeout', (socket) => this.#endSilent(socket))
       // `http/body.ts` sends 100 when it begins to read, so that a request can be refused by its head alone.
       .on('checkContinue', onRequest)
       .on('checkExpectation', (incoming, outgoing) => this.#give(unexpected(), incoming, outgoing))
@@ -92,6 +94,15 @@ export class Front {
   #count(socket: Socket, change: 1 | -1): void {
     const openRequests = this.#openRequests.get(socket);
     if (openRequests !== undefined) this.#openRequests.set(socket, openRequests + change);
+  }
+
+  /**
+   * Ends a connection on which no byte has moved for a while, unless that is the service's turn: a request is being answered, and the
+   * client has taken all that was sent so far.
+   */
+  #endSilent(socket: Socket): void {
+    const isOurTurn = (this.#openRequests.get(socket) ?? 0) > 0 && socket.writableLength === 0;
+    if (!isOurTurn) socket.destroy();
   }
 
   /** Closes every connection on which no request is being answered: idle ones, and those whose request has not arrived. */
@@ -218,6 +229,9 @@ interface ConnectionRefusal {
   readonly thrown?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** Milliseconds for which a client may take no byte of its answer. */
+const SILENT_MS = 60_000;
 
 const SERVER_OPTIONS = {
   maxHeaderSize: 16_384,
