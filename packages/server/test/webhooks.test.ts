@@ -122,6 +122,22 @@ describe.each(DATABASES)('webhooks on %s', (database) => {
     ]);
   });
 
+  it('take a hundred tests and a hundred repetitions a day of one account, however many webhooks it makes', async () => {
+    service = await startTestService({ database });
+    const owner = await apiKey(service, 'pro');
+    const { id } = await hook(owner);
+    for (let sent = 0; sent < 99; sent++)
+      expect((await service.post(`/v1/webhooks/${id}/test`, '', owner)).status).toBe(202);
+    await tested(id, owner);
+    const [delivery] = await deliveriesOf(id, owner);
+    for (let sent = 0; sent < 100; sent++)
+      expect((await repeated(id, String(delivery?.['id']), owner)).status).toBe(202);
+    expectProblem(await repeated(id, String(delivery?.['id']), owner), 'rate_limited');
+    expect((await send(`/v1/webhooks/${id}`, 'DELETE', owner)).status).toBe(204);
+    const { id: next } = await hook(owner);
+    expectProblem(await service.post(`/v1/webhooks/${next}/test`, '', owner), 'rate_limited');
+  });
+
   it('reach a receiver while another one has yet to answer', async () => {
     service = await startTestService({ database });
     const [slow, fast] = [await apiKey(service, 'pro'), await apiKey(service, 'pro')];

@@ -159,6 +159,8 @@ export function webhookQueries(db: Compiler, { forUpdate, skipLocked }: Dialect)
         .where('disabled_at', 'is', null)
         .where('lease_until', '<=', v.now)
         .where('due_at', '<=', v.now)
+        // Receivers that never answer hold up nobody else's messages.
+        .orderBy((one) => one('failing_since', 'is not', null))
         .orderBy('due_at')
         .limit(sql.lit(1)),
     ),

@@ -293,7 +293,7 @@ function test(services: Needs): Endpoint {
     credentials: CREDENTIALS,
     group: GROUP,
     summary: 'Send a test message to a webhook',
-    description: `Sends a message of type \`webhook.test\` within seconds; its delivery shows what the receiver answered. ${TESTS_A_DAY} a day for each webhook.`,
+    description: `Sends a message of type \`webhook.test\` within seconds; its delivery shows what the receiver answered. ${TESTS_A_DAY} a day for each account.`,
     availability: 'live',
     headers: HEADERS,
     params: PARAMS,
@@ -309,7 +309,8 @@ function test(services: Needs): Endpoint {
       const owner = await ownerOf(services, call);
       const { id } = await requireWebhook(store, owner, call.params.id);
       const at = clock();
-      await consumeDaily({ name: 'webhook-test', limit: TESTS_A_DAY, store }, id, call, at);
+      // Not of the webhook, which can be deleted and made anew.
+      await consumeDaily({ name: 'webhook-test', limit: TESTS_A_DAY, store }, owner, call, at);
       const occasion = `${id} ${call.requestId} ${at}`;
       const message = webhookMessage(TEST_EVENT, { occasion, at, data: { webhook_id: id } });
       if (!(await store.webhooks.emitTo(message, id)))
@@ -360,7 +361,7 @@ function repeat(services: Needs): Endpoint {
     credentials: CREDENTIALS,
     group: GROUP,
     summary: 'Repeat a delivery of a webhook',
-    description: `Sends the message again within seconds, with the same \`webhook-id\`, however it ended, and tries as often as for a new one. ${REPEATS_A_DAY} a day for each webhook.`,
+    description: `Sends the message again within seconds, with the same \`webhook-id\`, however it ended, and tries as often as for a new one. ${REPEATS_A_DAY} a day for each account.`,
     availability: 'live',
     headers: HEADERS,
     params: PARAMS.extend({
@@ -391,9 +392,10 @@ function repeat(services: Needs): Endpoint {
     admit: admitOwner(services),
     async handle(call) {
       const { id, delivery } = call.params;
-      const webhook = await requireWebhook(store, await ownerOf(services, call), id);
+      const owner = await ownerOf(services, call);
+      const webhook = await requireWebhook(store, owner, id);
       const at = clock();
-      await consumeDaily({ name: 'webhook-repeat', limit: REPEATS_A_DAY, store }, id, call, at);
+      await consumeDaily({ name: 'webhook-repeat', limit: REPEATS_A_DAY, store }, owner, call, at);
       if (await store.webhooks.repeat(id, delivery, at))
         return json({ id: delivery }, { status: 202, headers: PRIVATE });
       if (webhook.disabledAt !== null)
