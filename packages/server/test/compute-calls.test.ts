@@ -433,7 +433,12 @@ describe.each(DATABASES)('the list of calls on %s', (database) => {
     expect(await isFree(await apiKey(routed.service, 'pro'))).toBe(false);
     expect(await isFree(await signed('GET', live))).toBe(true);
     expect(await isFree(keyOfDid)).toBe(true);
-    await creditCaller(store, { caller: did, amount: 1n, reference: did, memo: '', now: 0 });
+    const { lowBalance } = routed.service.config.sales;
+    const credit = (amount: bigint) =>
+      creditCaller(store, { caller: did, amount, reference: `${did} ${amount}`, memo: '', now: 0 });
+    await credit(lowBalance - 1n);
+    expect(await isFree(await signed('GET', live))).toBe(true);
+    await credit(1n);
     expect(await isFree(await signed('GET', live))).toBe(false);
     expect(await isFree(keyOfDid)).toBe(false);
   });

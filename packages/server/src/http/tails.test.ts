@@ -22,7 +22,9 @@ it('counts what is open before anything of it is read', () => {
 it('gives free callers a fifth of all places, and the others the rest', () => {
   const all = tails();
   for (let i = 0; i < 100; i++) all.open(context(), free(`did:${i}`), read);
-  expect(() => all.open(context(), free('did:100'), read)).toThrow('Callers without an API key or a balance');
+  expect(() => all.open(context(), free('did:100'), read)).toThrow(
+    'DIDs with a low balance have 100 live lists open',
+  );
   for (let i = 0; i < 400; i++) all.open(context(), keyed(`key_${i}`), read);
   expect(() => all.open(context(), keyed('key_400'), read)).toThrow('The service has 500 live lists open');
 });

@@ -19,7 +19,7 @@ const QUIET = 15;
 /** Who follows a list. */
 interface Follower {
   readonly owner: string;
-  /** Whether anybody can become such an owner at no cost. */
+  /** Whether anybody can become such an owner at next to no cost. */
   readonly isFree: boolean;
 }
 
@@ -55,7 +55,7 @@ export class Tails {
       );
     if (isFree && open.filter((one) => one.isFree).length >= MOST_FREE)
       throw tooMany(
-        `Callers without an API key or a balance have ${MOST_FREE} live lists open, which is the most they get. Pay something in, or try again later.`,
+        `DIDs with a low balance have ${MOST_FREE} live lists open together, which is the most they get. Top up, or try again later.`,
         60,
       );
     const signal = AbortSignal.any([clientSignal(c), this.#ended.signal, AbortSignal.timeout(LIFE_MS)]);

@@ -29,7 +29,7 @@ import { callDetailSchema, callSchema, countSchema } from './compute-call-shapes
 import { COMPUTE } from './compute-shapes.ts';
 import { callTag, hashFilter, storable, timestamp } from './shapes.ts';
 
-type Needs = Pick<Services, 'clock' | 'store' | 'callers' | 'tails'>;
+type Needs = Pick<Services, 'clock' | 'config' | 'store' | 'callers' | 'tails'>;
 
 /** The caller's own calls of models: a list, one of them, counts for plots, and those that end now. */
 export function callListRoutes(services: Needs): Endpoint[] {
@@ -95,10 +95,16 @@ function whoseIs(caller: Caller): Whose {
   return { owner: caller.account, only: onlyKeyOf(caller) };
 }
 
-/** Whether it costs nothing to have such an account: that of a DID without a balance, also where a key of that DID calls. */
-async function isFreeAccount({ store }: Pick<Needs, 'store'>, { key, account }: Caller): Promise<boolean> {
+/**
+ * Whether it costs next to nothing to have such an account: that of a DID whose balance is low, also where a key of that DID calls. Anybody
+ * can give many DIDs a balance of a millionth.
+ */
+async function isFreeAccount(
+  { config, store }: Pick<Needs, 'config' | 'store'>,
+  { key, account }: Caller,
+): Promise<boolean> {
   if (key !== null && isApiKeyId(key.owner)) return false;
-  return (await store.ledger.balance(account)).balance <= 0n;
+  return (await store.ledger.balance(account)).balance < config.sales.lowBalance;
 }
 
 /** The key that rows are looked for by; null for all, false where the caller asks for another key than the one it may read. */
