@@ -230,7 +230,7 @@ interface ConnectionRefusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Milliseconds for which a client may take no byte of its answer. */
+/** Milliseconds for which a client may take no byte of its answer. Node measures progress by them, and may notice only after twice as many. */
 const SILENT_MS = 60_000;
 
 const SERVER_OPTIONS = {
